@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A placement (which GPU each rank sits on) and the choice of one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/config/error.hpp"
+#include "weft/config/job_spec.hpp"
+#include "weft/placement/traffic.hpp"
+#include "weft/topology/fabric.hpp"
+
+namespace weft::placement {
+
+/// Where a rank sits.
+struct Slot {
+  topology::NodeId node{};
+  std::uint32_t gpu = 0;
+  std::uint32_t nic = 0;
+  friend bool operator==(const Slot&, const Slot&) = default;
+};
+
+/// Nodes in rank order (each once) and the slot of every rank.
+struct Placement {
+  std::vector<topology::NodeId> nodes;
+  std::vector<Slot> ranks;
+};
+
+/// Ranks on the GPUs of `nodes` in order: rank r on GPU r mod ranks_per_node of node r / ranks_per_node.
+/// Errors: bad_value where a node has fewer GPUs than ranks_per_node.
+[[nodiscard]] Result<Placement> ranks_in_order(const topology::Fabric& fabric, std::vector<topology::NodeId> nodes,
+                                               std::uint32_t ranks_per_node);
+
+/// Nodes that may be used: one flag a node.
+using NodeMask = std::vector<bool>;
+
+/// Who chooses.
+enum class Policy : std::uint8_t { weft, tree, block, first_fit, random };
+[[nodiscard]] std::string_view to_string(Policy policy);
+
+enum class Objective : std::uint8_t { traffic, time };
+
+struct PlaceOptions {
+  Policy policy = Policy::weft;
+  Objective objective = Objective::traffic;
+  std::uint64_t seed = 1;
+  std::uint64_t budget_steps = 0;  ///< local search steps; 0 = default
+};
+
+/// What to place and where it may go.
+struct Request {
+  const config::JobSpec* job = nullptr;  ///< not null
+  config::Layout layout;                 ///< resolved
+  std::uint32_t ranks_per_node = 0;      ///< resolved
+  const Traffic* traffic = nullptr;      ///< not null
+  NodeMask free;                         ///< size node_count(); health is applied on top
+};
+
+/// Resolves what the job leaves to the fabric (ranks per node, layout) and applies constraints' node lists.
+/// Errors: bad_value with the arithmetic, dangling for node names the fabric does not have.
+struct ResolvedJob {
+  std::uint32_t ranks_per_node = 0;
+  config::Layout layout;
+};
+[[nodiscard]] Result<ResolvedJob> resolve_job(const topology::Fabric& fabric, const config::JobSpec& job);
+
+/// Chooses nodes and ranks. Deterministic: the same input gives the same placement everywhere.
+/// Errors: infeasible, with what is missing ("needs 8 free nodes under one leaf; leaf12 has 6").
+[[nodiscard]] Result<Placement> place(const topology::Fabric& fabric, const Request& request,
+                                      const PlaceOptions& options = {});
+
+}  // namespace weft::placement

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Any fabric file that a site already has, recognised by content.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/config/error.hpp"
+#include "weft/config/fabric_spec.hpp"
+#include "weft/config/units.hpp"
+
+namespace weft::topology {
+
+enum class FileKind : std::uint8_t {
+  fabric_yaml,
+  ibnetdiscover,        ///< plain, -f, -g
+  ibnetdiscover_ports,  ///< -p
+  iblinkinfo,           ///< plain and -l
+  slurm_topology_conf,  ///< tree or block
+  slurm_topology_yaml,
+  topograph_model,
+  clos_csv,  ///< host, DSW, PSW, ASW columns
+  job_yaml,  ///< known, but no fabric
+  unknown,
+};
+[[nodiscard]] std::string_view to_string(FileKind kind);
+
+/// What the text is, by its content alone. O(size), reads no further than it needs. `unknown` carries no reason; use
+/// read_fabric for an error that says what was looked for.
+[[nodiscard]] FileKind recognise(std::string_view text);
+
+/// What the caller knows and the file does not say.
+struct ImportOptions {
+  std::optional<std::uint32_t> gpus_per_node;
+  std::optional<std::uint32_t> nics_per_node;  ///< for files without NICs (Slurm, topograph, CSV)
+  std::optional<std::string> type_name;        ///< name for the node type
+  std::optional<bool> nvlink;                  ///< GPUs of a node joined by NVLink
+  std::optional<Bandwidth> nvlink_bandwidth;
+  std::optional<Bandwidth> bandwidth;   ///< per cable, for files without speeds
+  Source names;                         ///< GUID to host name map; null = none
+  std::optional<std::string> topology;  ///< which topology of a topology.yaml; default its cluster_default
+};
+
+/// A spec and what was assumed or found odd on the way.
+struct Imported {
+  FileKind kind = FileKind::unknown;
+  config::FabricSpec spec;
+  Notes notes;
+};
+
+/// Reads a fabric of any kind. Errors: those of the format, with file, line, column, and `unsupported` for a file that
+/// is recognised but holds no fabric.
+[[nodiscard]] Result<Imported> read_fabric(const Source& source, const ImportOptions& options = {});
+
+// One importer a kind, for tests and fuzzers; read_fabric calls them.
+[[nodiscard]] Result<Imported> import_ibnetdiscover(const Source& source, const ImportOptions& options);
+[[nodiscard]] Result<Imported> import_ibnetdiscover_ports(const Source& source, const ImportOptions& options);
+[[nodiscard]] Result<Imported> import_iblinkinfo(const Source& source, const ImportOptions& options);
+[[nodiscard]] Result<Imported> import_slurm_topology_conf(const Source& source, const ImportOptions& options);
+[[nodiscard]] Result<Imported> import_slurm_topology_yaml(const Source& source, const ImportOptions& options);
+[[nodiscard]] Result<Imported> import_topograph_model(const Source& source, const ImportOptions& options);
+[[nodiscard]] Result<Imported> import_clos_csv(const Source& source, const ImportOptions& options);
+
+/// "--node-type" as the command line takes it: a preset name (h100, h200, b200, gb200 …) or
+/// "gpus=8,nics=8,nvlink=450GB/s". Fills the corresponding fields. Errors: usage, naming the presets and keys.
+[[nodiscard]] Result<ImportOptions> parse_node_type(std::string_view text, ImportOptions base = {});
+
+}  // namespace weft::topology
