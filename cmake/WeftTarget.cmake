@@ -12,6 +12,10 @@ if(WEFT_SANITIZE)
   target_link_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE})
 endif()
 
+if(WEFT_FUZZ)  # coverage counters in the libraries too; the fuzzers alone bring libFuzzer's main
+  target_compile_options(weft_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # weft_library(NAME): a room's library from its *.cpp, as weft::NAME.
 function(weft_library name)
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
