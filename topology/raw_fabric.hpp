@@ -65,9 +65,15 @@ struct RawFabric {
   std::optional<Bandwidth> nvlink_bandwidth;
 };
 
-/// Folds: nodes of one shape into one type and hostlist, equal parallel cables into `cables`, cables of many nodes to
-/// one switch into hostlists, complete bipartite groups into `all`, rails into `rail` where that is shorter. Slow and
-/// down cables become health entries. Order of nodes and switches is kept. O(n log n).
+/// Folds: nodes of one shape into one type and hostlist, equal parallel cables into `cables`, complete bipartite groups
+/// into `all`, rails into `rail`, equal runs of nodes over a switch each into `split`, regular graphs into `zip`. Slow
+/// and down cables become health entries (`cables: n` where only some of a bundle ail; a cable both down and slow is
+/// down). Order of nodes and switches is kept; positions are those of each entry's first object. The spec says exactly
+/// the cables of `raw`, with one exception that it has no words for: which of a bundle's cables of unequal nominal
+/// bandwidth is the ailing one. O(n log n).
+///
+/// Precondition: names are valid and unique, indices in range, every cable has two different ends of which at least one
+/// is a switch, and a cable's NIC is below its node's `nics`.
 [[nodiscard]] config::FabricSpec to_spec(const RawFabric& raw, const Source& source);
 
 }  // namespace weft::topology
