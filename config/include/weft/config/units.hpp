@@ -40,13 +40,16 @@ struct UnitError {
 /// "400Gb/s", "2.5Tb/s", "450GB/s" (k M G T, decimal; b bits, B bytes; also KiB/s … binary). Must be above 0.
 [[nodiscard]] tl::expected<Bandwidth, UnitError> parse_bandwidth(std::string_view text);
 /// "512MiB", "4GB", "100B" (B, kB MB GB TB decimal, KiB MiB GiB TiB binary); fractions that come to whole bytes
-/// allowed.
+/// allowed. In all three one space may stand before the unit.
 [[nodiscard]] tl::expected<Bytes, UnitError> parse_bytes(std::string_view text);
 /// "5us", "10ms", "1.5s", "200ns", "2min", "1h".
 [[nodiscard]] tl::expected<Seconds, UnitError> parse_seconds(std::string_view text);
 
 /// Shortest exact text in the file syntax: parse_x(to_string(x)) == x.
 [[nodiscard]] std::string to_string(Bandwidth value);
+/// The same in bytes a second, as NVLink rates are usually told ("450GB/s"); in bits where it is no whole number of
+/// bytes.
+[[nodiscard]] std::string to_byte_rate_string(Bandwidth value);
 [[nodiscard]] std::string to_string(Bytes value);
 [[nodiscard]] std::string to_string(Seconds value);
 
