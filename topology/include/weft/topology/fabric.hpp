@@ -83,8 +83,9 @@ inline constexpr Level kPodLevel = 2;
 struct Fault {
   enum class Kind : std::uint8_t { switch_down, node_down, link_down, link_slow };
   Kind kind;
-  std::string what;    ///< "spine4", "leaf3 - spine2 (1 of 2 cables)"
-  std::string reason;  ///< as given; may be empty
+  std::string what;                    ///< "spine4", "leaf3 - spine2 (1 of 2 cables)"
+  std::string reason;                  ///< as given; may be empty
+  std::optional<Bandwidth> bandwidth;  ///< link_slow: what is left, per cable
 };
 
 class Fabric {
