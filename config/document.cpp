@@ -76,6 +76,11 @@ class Builder : public YAML::EventHandler {
     node.kind = Node::Kind::scalar;
     node.at = position(mark);
     node.quoted = tag == "!" || tag == "tag:yaml.org,2002:str";
+    if (const std::size_t byte = static_cast<std::size_t>(std::max(0, mark.pos)) + bom_;
+        byte < source_->text().size()) {
+      const char c = source_->text()[byte];
+      if (node.quoted && (c == '"' || c == '\'')) node.quote = c;
+    }
     node.text = value;
     last_scalar_ = node.at;
     add(std::move(node));

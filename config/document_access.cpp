@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 
 #include "weft/config/document.hpp"
@@ -23,10 +24,9 @@ std::uint32_t source_width(const Document& doc, const Node& node) {
   const std::string_view line = doc.source->line(node.at.line);
   const std::size_t begin = node.at.column == 0 ? 0 : node.at.column - 1;
   if (begin >= line.size()) return 1;
-  const char quote = line[begin];
-  if (!node.quoted || (quote != '"' && quote != '\'')) return width_of(std::min(node.text.size(), line.size() - begin));
+  if (node.quote == 0) return width_of(std::min(node.text.size(), line.size() - begin));
   std::size_t end = begin + 1;
-  while (end < line.size() && line[end] != quote) end += line[end] == '\\' && quote == '"' ? 2 : 1;
+  while (end < line.size() && line[end] != node.quote) end += line[end] == '\\' && node.quote == '"' ? 2 : 1;
   return width_of(std::min(end + 1, line.size()) - begin);
 }
 
@@ -78,11 +78,8 @@ Error Document::error(ErrorCode code, const Node& node, std::string message, std
   return error_at(code, source, node.at, source_width(*this, node), std::move(message), std::move(expected));
 }
 
-Position Document::text_at(const Node& scalar) const {
-  const std::string_view line = source->line(scalar.at.line);
-  const std::size_t begin = scalar.at.column == 0 ? 0 : scalar.at.column - 1;
-  if (!scalar.quoted || begin >= line.size() || (line[begin] != '"' && line[begin] != '\'')) return scalar.at;
-  return {scalar.at.line, scalar.at.column + 1};
+Position Document::text_at(const Node& scalar) {
+  return scalar.quote == 0 ? scalar.at : Position{scalar.at.line, scalar.at.column + 1};
 }
 
 Error Document::error_inside(ErrorCode code, const Node& scalar, std::size_t offset, std::size_t length,
@@ -123,6 +120,17 @@ Result<std::uint64_t> as_unsigned(const Document& doc, const Node& node, std::st
   return value;
 }
 
+Result<double> as_number(const Document& doc, const Node& node, std::string_view what, double min) {
+  const std::string expected = fmt::format("a number, {} or more", min);
+  if (!node.is_scalar()) return wrong(doc, node, what, expected);
+  double value = 0;
+  const auto [end, fault] = std::from_chars(node.text.data(), node.text.data() + node.text.size(), value);
+  const bool whole = fault == std::errc() && end == node.text.data() + node.text.size() && std::isfinite(value);
+  if (whole && node.quoted) return wrong(doc, node, what, expected + ", without quotes");
+  if (!whole || value < min) return wrong(doc, node, what, expected);
+  return value;
+}
+
 Result<bool> as_bool(const Document& doc, const Node& node, std::string_view what) {
   if (node.is_scalar() && !node.quoted && node.text == "true") return true;
   if (node.is_scalar() && !node.quoted && node.text == "false") return false;
@@ -157,7 +165,9 @@ Result<std::string> as_hostlist(const Document& doc, const Node& node, std::stri
   if (node.is_sequence()) return wrong(doc, node, what, "names in one text, such as \"gpu[01-32]\" or \"a1,a2\"");
   if (!node.is_scalar()) return wrong(doc, node, what, kExpected);
   auto count = count_hostlist(node.text);
-  if (count) return node.text;
+  if (count && *count > 0) return node.text;
+  if (count)
+    return fail(doc.error(ErrorCode::missing, node, fmt::format("{} names nothing", what), std::string(kExpected)));
   HostlistError& e = count.error();
   return fail(doc.error_inside(e.code, node, e.offset, e.length, fmt::format("{}: {}", what, e.message),
                                std::move(e.expected)));

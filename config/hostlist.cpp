@@ -243,6 +243,33 @@ tl::expected<std::size_t, HostlistError> count_hostlist(std::string_view text) {
   return parsed->count;
 }
 
+tl::expected<std::vector<std::uint32_t>, HostlistError> expand_indices(std::string_view text) {
+  constexpr std::string_view kExpected = "indices from 0, such as 0-3,6";
+  const auto in_text = [&](HostlistError e) {  // the bracket put before the text is not the caller's
+    e.offset = std::min(e.offset == 0 ? 0 : e.offset - 1, text.size());
+    e.expected = kExpected;
+    return tl::unexpected<HostlistError>(std::move(e));
+  };
+  if (const std::size_t bad = text.find_first_not_of("0123456789-,"); bad != std::string_view::npos) {
+    return refuse(bad, 1, fmt::format("{} in an index list", shown(text[bad])), std::string(kExpected));
+  }
+  auto names = expand_hostlist(fmt::format("[{}]", text));
+  if (!names) return in_text(std::move(names.error()));
+  std::vector<std::uint32_t> out;
+  for (const std::string& name : *names) {
+    const std::uint64_t value = std::stoull(name);  // digits only, at most 18
+    if (value >= kMaxHostlistNames)
+      return refuse(0, text.size(), fmt::format("the index {} is too large", value), {}, ErrorCode::limit);
+    out.push_back(static_cast<std::uint32_t>(value));
+  }
+  std::vector<std::uint32_t> sorted = out;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    return refuse(0, text.size(), fmt::format("the index {} stands twice", *twice), {}, ErrorCode::duplicate);
+  return out;
+}
+
 bool is_valid_name(std::string_view name) {
   if (name.empty() || name.size() > kMaxNameBytes) return false;
   for (const char c : name) {

@@ -29,6 +29,7 @@ struct Node {
 
   Kind kind = Kind::null;
   bool quoted = false;         ///< scalar in quotes or a block scalar: text, whatever it looks like
+  char quote = 0;              ///< the quote that stands at `at`, where one does
   Position at;                 ///< first byte, the quote included; {1,1} for an empty text
   std::string text;            ///< scalar: its value, quotes and escapes resolved
   std::vector<Node> items;     ///< sequence: in file order
@@ -64,7 +65,7 @@ struct Document {
   [[nodiscard]] Error error_key(ErrorCode code, const Node::Entry& entry, std::string message,
                                 std::string expected = {}) const;
   /// Where the first byte of a scalar's text stands: past the opening quote.
-  [[nodiscard]] Position text_at(const Node& scalar) const;
+  [[nodiscard]] static Position text_at(const Node& scalar);
 };
 
 /// Parses one YAML document. Errors: syntax (with the place, tabs, open quotes and brackets pointed at), duplicate
@@ -83,6 +84,8 @@ struct Document {
 [[nodiscard]] Result<std::uint64_t> as_unsigned(const Document& doc, const Node& node, std::string_view what,
                                                 std::uint64_t min = 0,
                                                 std::uint64_t max = std::numeric_limits<std::uint64_t>::max());
+/// A number above or equal to `min`, with or without a fraction or exponent, finite.
+[[nodiscard]] Result<double> as_number(const Document& doc, const Node& node, std::string_view what, double min = 0);
 /// true or false.
 [[nodiscard]] Result<bool> as_bool(const Document& doc, const Node& node, std::string_view what);
 /// Index into `words` of the scalar's text. Errors: bad_value, listing the words and the nearest.

@@ -15,6 +15,8 @@
 namespace weft::config {
 
 /// A word of the file and where it stood.
+/// `at` is the first byte of the value itself, past an opening quote, so that a place inside the value is at.column
+/// plus its offset.
 struct Text {
   std::string value;
   Position at;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,10 @@ struct HostlistError {
 
 /// How many names expand_hostlist gives, with the same errors, in time linear in the text.
 [[nodiscard]] tl::expected<std::size_t, HostlistError> count_hostlist(std::string_view text);
+
+/// Expands an index list such as "0-3,6" (what stands inside a hostlist's brackets), order kept. Errors: bad_name,
+/// limit; duplicate for an index that stands twice.
+[[nodiscard]] tl::expected<std::vector<std::uint32_t>, HostlistError> expand_indices(std::string_view text);
 
 /// Short usual form, order kept: expand_hostlist(compress_hostlist(v)) == v for every v of valid names. Names that
 /// differ in one run of digits fold into a bracket ("gpu[01-04,7]", "n[1-2]-ib"), and such brackets that differ in one

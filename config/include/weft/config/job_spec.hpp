@@ -82,16 +82,21 @@ struct JobSpec {
   bool dp_given = false;                        ///< layout names dp
   std::vector<TrafficTerm> traffic;
   std::optional<ModelSpec> model;
-  std::optional<Text> matrix;           ///< file of bytes between ranks
+  std::optional<Text> matrix;  ///< file of bytes between ranks
+  /// `algorithm:` of the job: what terms that name none take (already filled in), and terms derived from a model.
+  Algorithm algorithm = Algorithm::ring;
   std::optional<CrossRail> cross_rail;  ///< default pxn where the node has NVLink
   Constraints constraints;
   Source source;
-  Position nodes_at, layout_at;
+  Position nodes_at, layout_at;  ///< of the number; of the key
 };
 
 /// Parses `job.yaml`. Errors as parse_fabric_yaml's. Checks everything that needs no fabric: sizes, ep | dp*cp where dp
 /// is given, segment divides nodes, one of traffic/model/matrix at most.
 [[nodiscard]] Result<JobSpec> parse_job_yaml(const Source& source);
+
+/// Largest job taken, in ranks.
+inline constexpr std::uint64_t kMaxRanks = 1ULL << 24;
 
 /// The layout for `ranks` ranks: dp filled in where the job did not give it, products checked with the arithmetic in
 /// the message. A job without a layout is pure data parallelism.
