@@ -221,7 +221,7 @@ std::string to_string(Seconds value) {
   if (exponent < 0)
     return fmt::format("0.{}{}{}", std::string(static_cast<std::size_t>(-exponent - 1), '0'), digits, unit);
   if (exponent + 1 >= count) digits.append(static_cast<std::size_t>(exponent + 1 - count), '0');
-  const auto point = static_cast<std::size_t>(exponent + 1);
+  const std::size_t point = static_cast<std::size_t>(exponent) + 1;
   std::string out = digits.substr(0, point);
   if (point < digits.size()) out += '.' + digits.substr(point);
   return out + std::string(unit);

@@ -128,7 +128,7 @@ std::vector<Entry> join_runs(std::vector<Entry> entries) {
   return out;
 }
 
-std::vector<LinkSpec> to_links(const RawFabric& raw, std::vector<Entry> entries) {
+std::vector<LinkSpec> to_links(const RawFabric& raw, const std::vector<Entry>& entries) {
   std::vector<LinkSpec> out;
   for (const Entry& entry : entries) put_into_words(raw, entry, out);
   return out;

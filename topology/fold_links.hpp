@@ -48,7 +48,7 @@ struct Entry {
 [[nodiscard]] std::vector<Entry> join_runs(std::vector<Entry> entries);
 
 /// In words, over-long lists cut.
-[[nodiscard]] std::vector<config::LinkSpec> to_links(const RawFabric& raw, std::vector<Entry> entries);
+[[nodiscard]] std::vector<config::LinkSpec> to_links(const RawFabric& raw, const std::vector<Entry>& entries);
 
 /// "0-3,6" of ascending numbers.
 [[nodiscard]] std::string index_list(const std::vector<std::uint32_t>& numbers);

@@ -92,6 +92,7 @@ std::vector<Entry> bipartite_groups(const std::vector<Edge>& all) {
     i = end;
   }
   std::vector<Entry> out;
+  out.reserve(groups.size());
   for (auto& [key, entry] : groups) {
     out.push_back({false, LinkPattern::all, key.first, {}, std::move(entry.from), key.second, entry.cable});
   }
