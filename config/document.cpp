@@ -136,7 +136,7 @@ class Builder : public YAML::EventHandler {
       stop(ErrorCode::limit, at, fmt::format("nested more than {} deep", kMaxYamlDepth), {});
     }
     if (!open_.empty() && open_.back().want_key) {
-      if (std::optional<Error> e = find_open_bracket(source_)) throw Stop{*std::move(e)};
+      if (std::optional<Error> e = find_unclosed(source_)) throw Stop{*std::move(e)};
       stop(ErrorCode::unsupported, at, "a list or map stands as a key", "a word");
     }
     Open next;

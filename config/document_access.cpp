@@ -45,18 +45,23 @@ Result<T> as_quantity(const Document& doc, const Node& node, std::string_view wh
                         std::move(value.error().expected)));
 }
 
-// Levenshtein distance; the words are short.
+// Insertions, deletions, substitutions and swaps of neighbours from a to b; the words are short.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before_row(row.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::size_t diagonal = row[0];
+    const std::vector<std::size_t> previous = row;
     row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
       const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+      const bool swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (swapped) row[j + 1] = std::min(row[j + 1], before_row[j - 1] + 1);
     }
+    before_row = previous;
   }
   return row.back();
 }
@@ -145,7 +150,7 @@ Result<std::size_t> as_choice(const Document& doc, const Node& node, std::string
   }
   std::string message = fmt::format("{} is {}", what, describe(node));
   if (const std::string_view near = nearest_word(node.text, words); !near.empty()) {
-    message += fmt::format("; did you mean \"{}\"?", near);
+    message += fmt::format(" (did you mean \"{}\"?)", near);
   }
   return fail(doc.error(ErrorCode::bad_value, node, std::move(message), one_of(words)));
 }
@@ -198,22 +203,23 @@ Result<void> check_keys(const Document& doc, const Node& node, std::string_view 
     if (std::find(legal.begin(), legal.end(), entry.key) != legal.end()) continue;
     std::string message = fmt::format("{} has no key \"{}\"", what, entry.key);
     if (const std::string_view near = nearest_word(entry.key, legal); !near.empty()) {
-      message += fmt::format("; did you mean \"{}\"?", near);
+      message += fmt::format(" (did you mean \"{}\"?)", near);
     }
     return fail(doc.error_key(ErrorCode::unknown_key, entry, std::move(message), one_of(legal)));
   }
   return {};
 }
 
-Result<const Node*> require(const Document& doc, const Node& mapping, std::string_view what, std::string_view key) {
+Result<const Node*> require(const Document& doc, const Node& mapping, std::string_view what, std::string_view key,
+                            std::string_view example) {
   if (const Node* found = mapping.find(key)) return found;
   return fail(doc.error(ErrorCode::missing, mapping, fmt::format("{} has no \"{}\"", what, key),
-                        fmt::format("\"{}: ...\"", key)));
+                        example.empty() ? std::string() : fmt::format("\"{}: {}\"", key, example)));
 }
 
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> words) {
   constexpr std::size_t kLongest = 64;  // longer words are no typing slip, and the distance is quadratic
-  if (word.size() > kLongest) return {};
+  if (word.size() < 3 || word.size() > kLongest) return {};
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : words) {

@@ -76,7 +76,7 @@ Result<NodeTypeSpec> read_node_type(const Document& doc, const Node::Entry& entr
   out.name = {entry.key, entry.at};
   Fields fields(doc, entry.value, "a node type", {"gpus", "nics", "nic_of_gpu", "nvlink", "hwloc"});
   fields.read_text("hwloc", out.hwloc);
-  if (!out.hwloc && fields.ok()) static_cast<void>(fields.need("gpus"));
+  if (!out.hwloc && fields.ok()) static_cast<void>(fields.need("gpus", "8"));
   fields.read_unsigned("gpus", out.gpus, 0, kMaxPerNode);
   out.nics = out.gpus;
   fields.read_unsigned("nics", out.nics, 0, kMaxPerNode);
@@ -89,7 +89,7 @@ Result<NodeTypeSpec> read_node_type(const Document& doc, const Node::Entry& entr
 Result<SwitchSpec> read_switch(const Document& doc, const Node& node) {
   SwitchSpec out;
   Fields fields(doc, node, "a switch", {"name", "tier"});
-  fields.need_hostlist("name", out.names);
+  fields.need_hostlist("name", out.names, "'leaf[1-8]'");
   fields.read_unsigned("tier", out.tier, 1, kMaxTier);
   if (!fields.ok()) return fail(fields.done().error());
   return out;
@@ -98,8 +98,8 @@ Result<SwitchSpec> read_switch(const Document& doc, const Node& node) {
 Result<NodeSpec> read_node(const Document& doc, const Node& node) {
   NodeSpec out;
   Fields fields(doc, node, "a node", {"name", "type", "weight"});
-  fields.need_hostlist("name", out.names);
-  fields.need_text("type", out.type);
+  fields.need_hostlist("name", out.names, "'gpu[01-32]'");
+  fields.need_text("type", out.type, "h100");
   fields.read_unsigned("weight", out.weight, 0, kMaxWeight);
   if (!fields.ok()) return fail(fields.done().error());
   return out;
@@ -135,10 +135,10 @@ void read_pattern(Fields& fields, LinkSpec& out) {
 Result<LinkSpec> read_link(const Document& doc, const Node& node) {
   LinkSpec out;
   Fields fields(doc, node, "a link", {"from", "to", "pattern", "bandwidth", "cables", "nics", "plane"});
-  fields.need_hostlist("from", out.from);
-  fields.need_hostlist("to", out.to);
+  fields.need_hostlist("from", out.from, "'gpu[01-32]'");
+  fields.need_hostlist("to", out.to, "'leaf[1-8]'");
   read_pattern(fields, out);
-  if (const Node* bandwidth = fields.need("bandwidth")) {
+  if (const Node* bandwidth = fields.need("bandwidth", "400Gb/s")) {
     fields.take(as_bandwidth(doc, *bandwidth, "bandwidth"), out.bandwidth);
   }
   fields.read_unsigned("cables", out.cables, 1, kMaxCables);
@@ -158,8 +158,8 @@ Result<LinkSpec> read_link(const Document& doc, const Node& node) {
 Result<NvlinkDomainSpec> read_domain(const Document& doc, const Node& node) {
   NvlinkDomainSpec out;
   Fields fields(doc, node, "an NVLink domain", {"name", "nodes"});
-  fields.need_text("name", out.name);
-  fields.need_hostlist("nodes", out.nodes);
+  fields.need_text("name", out.name, "rack1");
+  fields.need_hostlist("nodes", out.nodes, "'gpu[01-18]'");
   if (!fields.ok()) return fail(fields.done().error());
   return out;
 }

@@ -43,8 +43,9 @@ void read_link(Fields& fields, const Node& node, HealthSpec& out) {
   const Document& doc = fields.doc();
   out.target = HealthSpec::Target::link;
   if (!node.is_sequence() || node.items.size() != 2) {
-    const std::string message = node.is_sequence() ? fmt::format("link has {} ends", node.items.size())
-                                                   : fmt::format("link is {}", describe(node));
+    const std::string message =
+        node.is_sequence() ? fmt::format("link has {} end{}", node.items.size(), node.items.size() == 1 ? "" : "s")
+                           : fmt::format("link is {}", describe(node));
     fields.set_fault(doc.error(ErrorCode::bad_value, node, message, "its two ends, such as [leaf3, spine2]"));
     return;
   }
@@ -130,7 +131,7 @@ Result<std::vector<HealthSpec>> parse_health_yaml(const Source& source) {
   const Result<Document> doc = parse_weft_yaml(source, "a health file");
   if (!doc) return fail(doc.error());
   Fields fields(*doc, doc->root, "a health file", {"weft", "health"});
-  const Node* list = fields.need("health");
+  const Node* list = fields.need("health", "[...]");
   if (list == nullptr) return fail(fields.done().error());
   return read_health(*doc, *list);
 }

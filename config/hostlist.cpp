@@ -151,8 +151,10 @@ class Parser {
       return refuse(at_, 1, fmt::format("{} inside brackets", shown(text_[at_])), std::string(kExpected));
     }
     if (range.high < range.low) {
-      return refuse(begin, at_ - begin, fmt::format("the range {} runs backwards", text_.substr(begin, at_ - begin)),
-                    fmt::format("{}-{}", range.high, range.low));
+      const std::string_view text = text_.substr(begin, at_ - begin);
+      const std::size_t dash = text.find('-');
+      return refuse(begin, at_ - begin, fmt::format("the range {} runs backwards", text),
+                    fmt::format("{}-{}", text.substr(dash + 1), text.substr(0, dash)));
     }
     return range;
   }

@@ -90,14 +90,21 @@ void read_layout(Fields& job, JobSpec& out) {
   out.layout = layout;
 }
 
+// What can be known before the fabric is: a layout of all sizes against itself, any layout against given ranks.
+void check_layout(Fields& job, const JobSpec& out) {
+  if (!job.ok() || !out.layout || !(out.ranks_per_node || out.dp_given)) return;
+  const std::uint64_t ranks = out.ranks_per_node ? std::uint64_t{out.nodes} * *out.ranks_per_node : out.layout->ranks();
+  if (Result<Layout> layout = resolve_layout(out, ranks); !layout) job.set_fault(std::move(layout.error()));
+}
+
 Result<TrafficTerm> read_term(const Document& doc, const Node& node, Dim dim, Algorithm algorithm) {
   TrafficTerm out;
   out.dim = dim;
   out.algorithm = algorithm;
   Fields fields(doc, node, "traffic", {"collective", "bytes", "algorithm"});
-  static_cast<void>(fields.need("collective"));
+  static_cast<void>(fields.need("collective", "allreduce"));
   read_word(fields, "collective", kCollectives, out.collective);
-  if (const Node* bytes = fields.need("bytes")) fields.take(as_bytes(doc, *bytes, "bytes"), out.bytes);
+  if (const Node* bytes = fields.need("bytes", "512MiB")) fields.take(as_bytes(doc, *bytes, "bytes"), out.bytes);
   read_word(fields, "algorithm", kAlgorithms, out.algorithm);
   if (!fields.ok()) return fail(fields.done().error());
   return out;
@@ -281,7 +288,7 @@ Result<JobSpec> parse_job_yaml(const Source& source) {
              {"weft", "name", "nodes", "ranks_per_node", "layout", "traffic", "model", "matrix", "algorithm",
               "cross_rail", "constraints"});
   job.read_string("name", out.name);
-  if (const Node* nodes = job.need("nodes")) {
+  if (const Node* nodes = job.need("nodes", "64")) {
     job.read_unsigned("nodes", out.nodes, 1, kMaxNodes);
     out.nodes_at = nodes->at;
   }
@@ -290,6 +297,7 @@ Result<JobSpec> parse_job_yaml(const Source& source) {
     if (entry.key == "layout") out.layout_at = entry.at;
   }
   read_layout(job, out);
+  check_layout(job, out);
   check_one_traffic(job);
   read_word(job, "algorithm", kAlgorithms, out.algorithm);
   read_traffic(job, out);
@@ -302,12 +310,6 @@ Result<JobSpec> parse_job_yaml(const Source& source) {
   }
   read_constraints(job, out);
   if (!job.ok()) return fail(job.done().error());
-  // What can be known before the fabric is: a layout of all sizes against itself, any layout against given ranks.
-  if (out.layout && (out.ranks_per_node || out.dp_given)) {
-    const std::uint64_t ranks =
-        out.ranks_per_node ? std::uint64_t{out.nodes} * *out.ranks_per_node : out.layout->ranks();
-    if (Result<Layout> layout = resolve_layout(out, ranks); !layout) return fail(std::move(layout.error()));
-  }
   return out;
 }
 

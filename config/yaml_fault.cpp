@@ -85,6 +85,7 @@ struct Saying {
   std::string_view yaml;  // yaml-cpp's words, or how they begin
   std::string_view message;
   std::string_view expected;
+  ErrorCode code = ErrorCode::syntax;
 };
 
 constexpr std::array kSayings = {
@@ -99,7 +100,8 @@ constexpr std::array kSayings = {
     Saying{"end of sequence flow not found", "this [ is not closed", "\"]\""},
     Saying{"illegal EOF in scalar", "this quote is not closed", "a closing quote"},
     Saying{"unknown token", "a byte that cannot begin a value", "quotes around the text"},
-    Saying{"the referenced anchor is not defined", "a YAML alias is not taken here", "the value written out"},
+    Saying{"the referenced anchor is not defined", "a YAML alias is not taken here", "the value written out",
+           ErrorCode::unsupported},
     Saying{"alias not found after *", "\"*\" begins a YAML alias", "quotes around the text"},
     Saying{"anchor not found after &", "\"&\" begins a YAML anchor", "quotes around the text"},
 };
@@ -161,11 +163,14 @@ std::optional<Error> find_byte_fault(const Source& source) {
   return std::nullopt;
 }
 
-std::optional<Error> find_open_bracket(const Source& source) {
-  const std::optional<Position> at = OpenScan().run(source->text()).bracket;
-  if (!at) return std::nullopt;
-  const bool map = source->line(at->line)[at->column - 1] == '{';
-  return error_at(ErrorCode::syntax, source, *at, 1, map ? "this { is not closed" : "this [ is not closed",
+std::optional<Error> find_unclosed(const Source& source) {
+  const Unclosed open = OpenScan().run(source->text());
+  if (open.quote) {
+    return error_at(ErrorCode::syntax, source, *open.quote, 1, "this quote is not closed", "a closing quote");
+  }
+  if (!open.bracket) return std::nullopt;
+  const bool map = source->line(open.bracket->line)[open.bracket->column - 1] == '{';
+  return error_at(ErrorCode::syntax, source, *open.bracket, 1, map ? "this { is not closed" : "this [ is not closed",
                   map ? "\"}\"" : "\"]\"");
 }
 
@@ -187,18 +192,14 @@ Error explain_yaml_fault(const Source& source, Position at, std::string_view rea
     return error_at(ErrorCode::syntax, source, {at.line, tab}, 1, "a tab in the indentation", "spaces");
   }
   if (std::optional<Error> bare = find_bare_brackets(source, at)) return *std::move(bare);
-  const Unclosed open = OpenScan().run(source->text());
-  if (open.quote) {
-    return error_at(ErrorCode::syntax, source, *open.quote, 1, "this quote is not closed", "a closing quote");
-  }
-  if (std::optional<Error> bracket = find_open_bracket(source)) return *std::move(bracket);
+  if (std::optional<Error> open = find_unclosed(source)) return *std::move(open);
   if (reason.starts_with("unknown escape") && at.column > 2) {
     return error_at(ErrorCode::syntax, source, {at.line, at.column - 2}, 2, "an unknown escape in double quotes",
                     "\\\\ for a backslash, or single quotes");
   }
   for (const Saying& saying : kSayings) {
     if (!reason.starts_with(saying.yaml)) continue;
-    return error_at(ErrorCode::syntax, source, at, 1, std::string(saying.message), std::string(saying.expected));
+    return error_at(saying.code, source, at, 1, std::string(saying.message), std::string(saying.expected));
   }
   return error_at(ErrorCode::syntax, source, at, 1, std::string(reason), "YAML");
 }

@@ -13,9 +13,9 @@ Fields::Fields(const Document& doc, const Node& node, std::string_view what,
 
 const Node* Fields::find(std::string_view key) const { return fault_ ? nullptr : node_.find(key); }
 
-const Node* Fields::need(std::string_view key) {
+const Node* Fields::need(std::string_view key, std::string_view example) {
   if (fault_) return nullptr;
-  Result<const Node*> found = require(doc_, node_, what_, key);
+  Result<const Node*> found = require(doc_, node_, what_, key, example);
   if (found) return *found;
   fault_ = std::move(found.error());
   return nullptr;
@@ -30,15 +30,15 @@ Result<void> Fields::done() const {
   return {};
 }
 
-void Fields::need_text(std::string_view key, Text& out) {
-  if (const Node* node = need(key)) {
+void Fields::need_text(std::string_view key, Text& out, std::string_view example) {
+  if (const Node* node = need(key, example)) {
     take(as_text(doc_, *node, key), out.value);
     out.at = Document::text_at(*node);
   }
 }
 
-void Fields::need_hostlist(std::string_view key, Text& out) {
-  if (const Node* node = need(key)) {
+void Fields::need_hostlist(std::string_view key, Text& out, std::string_view example) {
+  if (const Node* node = need(key, example)) {
     take(as_hostlist(doc_, *node, key), out.value);
     out.at = Document::text_at(*node);
   }

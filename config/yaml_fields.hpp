@@ -24,8 +24,8 @@ class Fields {
 
   /// The value under `key`; null where it is absent or a fault has been met.
   [[nodiscard]] const Node* find(std::string_view key) const;
-  /// The same, its absence being a fault.
-  [[nodiscard]] const Node* need(std::string_view key);
+  /// The same, its absence being a fault; `example` shows a right value.
+  [[nodiscard]] const Node* need(std::string_view key, std::string_view example = {});
 
   [[nodiscard]] bool ok() const { return !fault_; }
   void set_fault(Error error);
@@ -43,8 +43,8 @@ class Fields {
   }
 
   // need_*: must be there. read_*: left as it is where absent.
-  void need_text(std::string_view key, Text& out);
-  void need_hostlist(std::string_view key, Text& out);
+  void need_text(std::string_view key, Text& out, std::string_view example = {});
+  void need_hostlist(std::string_view key, Text& out, std::string_view example = {});
   void read_text(std::string_view key, std::optional<Text>& out);
   void read_hostlist(std::string_view key, std::optional<Text>& out);
   void read_string(std::string_view key, std::string& out);

@@ -111,9 +111,9 @@ struct Document {
                                              std::initializer_list<std::string_view> legal) {
   return check_keys(doc, node, what, std::span(legal.begin(), legal.size()));
 }
-/// The value under `key`. Errors: missing, at the mapping, naming the key.
+/// The value under `key`. Errors: missing, at the mapping, naming the key and, where given, an example of its value.
 [[nodiscard]] Result<const Node*> require(const Document& doc, const Node& mapping, std::string_view what,
-                                          std::string_view key);
+                                          std::string_view key, std::string_view example = {});
 
 /// The word of `words` within a small edit distance of `word`, the first of the nearest; empty where none is close.
 [[nodiscard]] std::string_view nearest_word(std::string_view word, std::span<const std::string_view> words);
