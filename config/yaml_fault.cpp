@@ -31,12 +31,14 @@ class OpenScan {
     }
     Unclosed out;
     if (quote_ != 0) out.quote = quote_at_;
+    if (folded_quote_) out.quote = folded_quote_;
     if (!brackets_.empty()) out.bracket = brackets_.back();
     return out;
   }
 
  private:
   void end_line() {
+    if (quote_ != 0 && !folded_quote_) folded_quote_ = quote_at_;
     ++line_;
     column_ = 0;
     comment_ = false;
@@ -78,6 +80,8 @@ class OpenScan {
   bool comment_ = false;
   bool token_start_ = true;
   Position quote_at_;
+  // The first quote that goes on past its line: in a broken text, nearly always the one that lacks its end.
+  std::optional<Position> folded_quote_;
   std::vector<Position> brackets_;
 };
 
