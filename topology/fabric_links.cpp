@@ -243,10 +243,7 @@ Done Merger::bucket(std::span<const std::uint32_t> links) {
                                          data_.end_name(link.b), where(entry_of(last).from.at)),
                              "one bandwidth for the links of one NIC to one switch"));
     }
-    if (last != FabricData::kNone) {
-      if (older_.empty()) older_.assign(data_.links.size(), FabricData::kNone);
-      older_[id] = last;
-    }
+    older_[id] = last;
     last = id;
   }
   for (const std::uint32_t id : links) last_[far_end(data_.links[id])] = FabricData::kNone;
@@ -268,6 +265,7 @@ Done Merger::run() {
     for (std::uint32_t i = 0; i < sorted.size(); ++i) sorted[next[key(data_.links[i])]++] = i;
   }
   gone_.assign(data_.links.size(), 0);
+  older_.assign(data_.links.size(), FabricData::kNone);
   last_.assign(data_.switch_count(), FabricData::kNone);
   for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
     const auto links = std::span<const std::uint32_t>(sorted).subspan(begin[i], begin[i + 1] - begin[i]);

@@ -14,7 +14,13 @@
 //
 // HEALTH
 //   Links that are down, or whose switch or node is down, are kept (so that they can be shown) but carry nothing: hop
-//   tables, classes and domains are those of the links that are up.
+//   tables and classes are those of the links that are up. Tiers and planes are those of all links, so that a fault
+//   changes neither. For the locality levels a node's leaves are the switches that it is cabled to and that are up, so
+//   that one broken port does not move it; a node without any link up is alone with its NVLink domain.
+//
+// LIMITS (ErrorCode::limit above them)
+//   2^20 nodes, 256 GPUs and NICs each, 2^24 NICs in all; 2^18 switches, 16 tiers, paths of 255 switches; 2^24 links,
+//   2^16 cables each; hop tables of 1 GiB (some 23,000 leaves in one plane).
 #pragma once
 
 #include <cstdint>
@@ -131,6 +137,7 @@ class Fabric {
   [[nodiscard]] std::uint8_t tier(SwitchId sw) const;
   [[nodiscard]] std::uint8_t max_tier() const;
   [[nodiscard]] bool switch_up(SwitchId sw) const;
+  /// Switches that no node can reach are counted to the first plane. Pieces that the file gives one plane name are one.
   [[nodiscard]] PlaneId plane(SwitchId sw) const;
   [[nodiscard]] std::uint32_t plane_count() const;
   [[nodiscard]] const std::string& plane_name(PlaneId plane) const;
@@ -161,8 +168,8 @@ class Fabric {
   [[nodiscard]] std::uint32_t class_count() const;  ///< attachment classes
   [[nodiscard]] ClassId class_of(NodeId node) const;
   [[nodiscard]] std::span<const NodeId> class_nodes(ClassId id) const;  ///< ascending
-  /// Number of levels, at least 2 (NVLink, leaf); level_count()-1 is the coarsest and may still have several domains
-  /// where the fabric is in pieces.
+  /// Number of levels, at least 2 (NVLink, leaf) and up to the highest tier on any shortest path; level_count()-1 is
+  /// the coarsest and may still have several domains where the fabric is in pieces.
   [[nodiscard]] Level level_count() const;
   /// "nvlink", "leaf", "pod", "core", then "tier4" ….
   [[nodiscard]] std::string_view level_name(Level level) const;
@@ -171,8 +178,9 @@ class Fabric {
   [[nodiscard]] std::span<const NodeId> domain_nodes(Level level, DomainId domain) const;  ///< in fabric order
   /// Name of a domain: its switch where it has one ("leaf3"), else "leaf1+leaf2", "pod2", the NVLink domain's own.
   [[nodiscard]] std::string domain_name(Level level, DomainId domain) const;
-  /// Every domain of `level` lies inside one of `level`+1, and paths never cross a higher tier than needed, so best fit
-  /// on the hierarchy is sound. False for torus, dragonfly, irregular graphs.
+  /// Every domain of `level` lies inside one of `level`+1, and NICs of equal index of any two usable nodes meet on the
+  /// very tier that is the lowest level (leaf and up) with both in one domain, so best fit on the hierarchy is sound.
+  /// False for torus, dragonfly, irregular graphs.
   [[nodiscard]] bool hierarchical() const;
 
   /// Everything that must hold, checked the slow way; the first broken invariant as text. O(leaves^3) at worst: for
