@@ -199,7 +199,7 @@ TEST(FabricErrors, NodesAndTypes) {
             "fabric.yaml:1:7: error: node type 't' has 0 NICs; expected 1 to 256\n"
             "  type: t\n"
             "        ^");
-  EXPECT_EQ(refusal(SpecMaker().type(8, 8).nodes("n[1-")).substr(0, 32), "bad_name\nfabric.yaml:2:9: error: ");
+  EXPECT_EQ(refusal(SpecMaker().type(8, 8).nodes("n[1-")).substr(0, 33), "bad_name\nfabric.yaml:2:9: error: ");
 }
 
 TEST(FabricErrors, Health) {
