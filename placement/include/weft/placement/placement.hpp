@@ -60,17 +60,34 @@ struct Request {
   NodeMask free;                         ///< size node_count(); health is applied on top
 };
 
-/// Resolves what the job leaves to the fabric (ranks per node, layout) and applies constraints' node lists.
-/// Errors: bad_value with the arithmetic, dangling for node names the fabric does not have.
+/// What a job leaves to the fabric.
 struct ResolvedJob {
   std::uint32_t ranks_per_node = 0;
   config::Layout layout;
 };
+
+/// Resolves ranks per node and layout, and checks the names in the constraints. A job that does not say its ranks per
+/// node takes the GPUs of the node type; where the fabric has several types, the largest number of GPUs that enough
+/// usable nodes have. Errors: bad_value with the arithmetic, bad_name and dangling for node names, limit.
 [[nodiscard]] Result<ResolvedJob> resolve_job(const topology::Fabric& fabric, const config::JobSpec& job);
 
 /// Chooses nodes and ranks. Deterministic: the same input gives the same placement everywhere.
-/// Errors: infeasible, with what is missing ("needs 8 free nodes under one leaf; leaf12 has 6").
+///
+/// Policy weft: best fit on the hierarchy (select_nodes.hpp), also with domain counts aligned to the runs of nodes that
+/// the inner dimensions' groups fill, and on fabrics without a hierarchy also grown as a ball; ranks in fabric order.
+/// The candidate that the objective prefers wins. Policies first_fit and random know nothing of the fabric but what
+/// qualifies; where their choice breaks a constraint, that is an error.
+///
+/// Errors: infeasible, with what is missing ("needs 8 free nodes under one leaf; the fullest, leaf12, has 6 free");
+/// bad_name and dangling (constraints); unsupported (policies tree and block, objective time); usage where the request
+/// does not fit together.
 [[nodiscard]] Result<Placement> place(const topology::Fabric& fabric, const Request& request,
                                       const PlaceOptions& options = {});
+
+/// Whether a placement is legal for a request: every node qualifies and stands once, each rank has a GPU of its own on
+/// one of the nodes, ranks_per_node of them on each, and the constraints hold. Errors: infeasible,
+/// naming the rule, the node or rank and the numbers; those of the constraints' node lists.
+[[nodiscard]] Result<void> check_placement(const topology::Fabric& fabric, const Request& request,
+                                           const Placement& placement);
 
 }  // namespace weft::placement

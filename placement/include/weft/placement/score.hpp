@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What a placement costs. Pure: no Slurm, no files, no clock.
+//
+// DEFINITIONS (final; FORMATS.md)
+//   Every flow takes a shortest path between two NICs. Ranks in one NVLink domain (a node is one, whatever its NVLink)
+//   need none: hops 0, tier 0. Else GPU i sends to GPU j over
+//     - the sender's NIC of GPU j and the receiver's NIC of GPU j where cross_rail is pxn and i != j,
+//     - the NIC of GPU i and the NIC of GPU j otherwise.
+//   Where those two NICs cannot reach each other (a rail that is down, a rail-only fabric), the flow takes the best
+//   path between any NICs of the two nodes and counts in `rerouted_bytes` too.
+//
+// COMPLEXITY
+//   O(flows + ranks * levels * dimensions), after one path look-up for each pair of leaf sets in use. A score of 8,192
+//   ranks takes a few milliseconds.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "weft/config/error.hpp"
@@ -18,37 +28,46 @@
 namespace weft::placement {
 
 struct ScoreOptions {
-  std::optional<config::CrossRail> cross_rail;  ///< default: the job's, else pxn where the node has NVLink
-  const NodeMask* free_before = nullptr;        ///< for fragmentation; null = every usable node
+  std::optional<config::CrossRail> cross_rail;  ///< default: the job's, else pxn where the sender's node has NVLink
+  const NodeMask* free_before = nullptr;        ///< for fragmentation and bounds; null = every usable node
 };
 
 struct MeanMax {
   double mean = 0;
   double max = 0;
+  friend bool operator==(const MeanMax&, const MeanMax&) = default;
 };
 
 /// Spread of one dimension's groups: distinct domains a group's members sit on, by level.
 struct DimSpread {
   config::Dim dim{};
   std::vector<MeanMax> by_level;  ///< indexed by topology::Level
+  /// Lower bound on the spread of any group of this size at each level: a group of g ranks fills at least
+  /// ceil(g / ranks_per_node) nodes, which need at least so many of the freest domains (before the job came).
+  std::vector<std::uint32_t> bound;
+  friend bool operator==(const DimSpread&, const DimSpread&) = default;
 };
 
 struct Score {
-  std::vector<double>
-      tier_bytes;  ///< bytes a step by highest switch tier on the path; [0] inside an NVLink domain or node
+  /// Bytes a step by highest switch tier on the path; [0] inside an NVLink domain or node. Size max_tier + 1.
+  std::vector<double> tier_bytes;
   double cross_spine_bytes = 0;                     ///< sum of tiers 2 and up
   double hop_bytes = 0;                             ///< sum of bytes * hops
-  double mean_hops = 0;                             ///< byte-weighted over traffic of tier 1 and up
+  double mean_hops = 0;                             ///< byte-weighted over traffic of tier 1 and up; 0 without any
   std::uint32_t max_hops = 0;                       ///< largest used
+  double rerouted_bytes = 0;                        ///< bytes that could not use their own rail
   std::vector<DimSpread> spread;                    ///< dimensions larger than 1, in Dim order
   std::vector<std::uint32_t> fragmentation_before;  ///< by level: largest gang of free nodes in one domain
   std::vector<std::uint32_t> fragmentation_after;
   struct Exposure {
     std::uint32_t leaves = 0, pods = 0, planes = 0, nvlink_domains = 0;
+    friend bool operator==(const Exposure&, const Exposure&) = default;
   } exposure;
+  friend bool operator==(const Score&, const Score&) = default;
 };
 
-/// Errors: infeasible where two ranks that talk have no path.
+/// Scores a placement of traffic.ranks() ranks. Errors: usage where placement, traffic and fabric do not fit together
+/// (rank counts, ids, GPUs or NICs out of range, mask size), infeasible where two ranks that talk have no path at all.
 [[nodiscard]] Result<Score> score(const topology::Fabric& fabric, const Placement& placement, const Traffic& traffic,
                                   const ScoreOptions& options = {});
 

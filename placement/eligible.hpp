@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which nodes a job may use, and why not the others.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "weft/placement/placement.hpp"
+
+namespace weft::placement {
+
+/// The nodes that a constraint's hostlist names, in its order, each once. Errors: bad_name, limit, dangling, with the
+/// place in the job file.
+[[nodiscard]] Result<std::vector<topology::NodeId>> constraint_nodes(const topology::Fabric& fabric,
+                                                                     const config::JobSpec& job,
+                                                                     const std::optional<config::Text>& hostlist);
+
+/// Why nodes do not qualify; each node counts under the first reason that applies, in this order.
+struct Ineligible {
+  std::uint32_t down = 0, busy = 0, excluded = 0, few_gpus = 0, shared = 0;
+};
+
+struct Eligible {
+  NodeMask mask;
+  std::uint32_t count = 0;
+  Ineligible not_eligible;
+  std::vector<topology::NodeId> required;  ///< all of them eligible
+};
+
+/// Applies health, the free mask, excluded_nodes, GPUs per node and `exclusive` (only domains whose every usable node
+/// is free). Errors: those of constraint_nodes; infeasible where a required node does not qualify or more nodes are
+/// required than the job has; usage where the mask's size is not the fabric's.
+[[nodiscard]] Result<Eligible> eligible_nodes(const topology::Fabric& fabric, const Request& request);
+
+/// "12 busy, 3 down" for messages; empty where every node qualifies.
+[[nodiscard]] std::string describe(const Ineligible& reasons, std::uint32_t ranks_per_node);
+
+/// Level of a constraint's word in this fabric; the coarsest level where the fabric has none so high.
+[[nodiscard]] topology::Level level_of(const topology::Fabric& fabric, config::LevelName name);
+
+}  // namespace weft::placement

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <map>
+
+#include "weft/config/hostlist.hpp"
+#include "weft/placement/io.hpp"
+
+namespace weft::placement {
+namespace {
+
+using topology::Fabric;
+using topology::Level;
+using topology::NodeId;
+
+std::string bytes_text(double bytes) {
+  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < kUnits.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.2f} {}", bytes, kUnits[unit]);
+}
+
+std::string tier_name(std::size_t tier) {
+  constexpr std::array kNames{"inside NVLink domains", "one leaf", "over spines", "over cores"};
+  return tier < kNames.size() ? fmt::format("tier {} ({})", tier, kNames[tier]) : fmt::format("tier {}", tier);
+}
+
+std::string line(std::string_view what, std::string_view value) { return fmt::format("{:<34} {}\n", what, value); }
+
+std::string by_level(const Fabric& fabric, const std::vector<std::uint32_t>& counts) {
+  std::vector<std::string> parts;
+  for (Level l = 0; l < counts.size(); ++l) parts.push_back(fmt::format("{} {}", fabric.level_name(l), counts[l]));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::string write_score_text(const Fabric& fabric, const Score& score) {
+  std::string out;
+  for (std::size_t t = 0; t < score.tier_bytes.size(); ++t)
+    out += line(tier_name(t), bytes_text(score.tier_bytes[t]) + " a step");
+  out += line("cross-spine traffic", bytes_text(score.cross_spine_bytes) + " a step");
+  out += line("hop-bytes", bytes_text(score.hop_bytes));
+  out += line("hops", fmt::format("mean {:.3f}, max {}", score.mean_hops, score.max_hops));
+  if (score.rerouted_bytes > 0) out += line("off their own rail", bytes_text(score.rerouted_bytes) + " a step");
+  for (const DimSpread& s : score.spread) {
+    std::vector<std::string> parts;
+    for (Level l = 0; l < s.by_level.size(); ++l)
+      parts.push_back(fmt::format("{} {:.2f}/{:.0f} (at least {})", fabric.level_name(l), s.by_level[l].mean,
+                                  s.by_level[l].max, s.bound[l]));
+    out += line(fmt::format("spread of {} groups, mean/max", config::to_string(s.dim)),
+                fmt::format("{}", fmt::join(parts, ", ")));
+  }
+  out += line("largest gang that fits, before", by_level(fabric, score.fragmentation_before));
+  out += line("largest gang that fits, after", by_level(fabric, score.fragmentation_after));
+  out += line("exposed to the loss of",
+              fmt::format("{} leaves, {} pods, {} planes, {} NVLink domains", score.exposure.leaves,
+                          score.exposure.pods, score.exposure.planes, score.exposure.nvlink_domains));
+  return out;
+}
+
+std::string write_placement_text(const Fabric& fabric, const Placement& placement, const config::JobSpec& job,
+                                 const config::Layout& layout) {
+  std::vector<std::string> sizes;
+  for (const config::Dim d : layout.order)
+    if (layout[d] > 1) sizes.push_back(fmt::format("{} {}", config::to_string(d), layout[d]));
+  std::string out = line("job", fmt::format("{}: {} nodes, {} ranks{}{}", job.name, placement.nodes.size(),
+                                            placement.ranks.size(), sizes.empty() ? "" : ", ", fmt::join(sizes, " ")));
+  // Runs of nodes that share a leaf, in rank order.
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < placement.nodes.size(); ++i) {
+    const auto leaf = fabric.domain_of(topology::kLeafLevel, placement.nodes[i]);
+    names.push_back(fabric.node_name(placement.nodes[i]));
+    if (i + 1 < placement.nodes.size() && fabric.domain_of(topology::kLeafLevel, placement.nodes[i + 1]) == leaf)
+      continue;
+    out += line(fabric.domain_name(topology::kLeafLevel, leaf),
+                fmt::format("{} {}", config::compress_hostlist(names),
+                            names.size() == 1 ? "(1 node)" : fmt::format("({} nodes)", names.size())));
+    names.clear();
+  }
+  return out;
+}
+
+}  // namespace weft::placement

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "eligible.hpp"
+#include "growth.hpp"
+#include "objective.hpp"
+#include "policies.hpp"
+#include "select_nodes.hpp"
+#include "weft/placement/placement.hpp"
+#include "weft/placement/score.hpp"
+
+namespace weft::placement {
+namespace {
+
+using topology::Fabric;
+using topology::index;
+using topology::Level;
+using topology::NodeId;
+
+// Jobs with more flows than this are not scored to choose between candidates; the first one stands.
+constexpr std::uint64_t kMaxScoredFlows = 1U << 23;
+
+SelectRules rules_of(const Fabric& fabric, const config::JobSpec& job) {
+  SelectRules out;
+  out.nodes = job.nodes;
+  if (job.constraints.segment) {
+    out.segment = *job.constraints.segment;
+    out.segment_level = level_of(fabric, job.constraints.segment_level);
+  }
+  out.max_leaves = job.constraints.max_leaves;
+  out.max_pods = job.constraints.max_pods;
+  return out;
+}
+
+// Nodes that the communication groups of the inner dimensions fill: cutting between two such runs, never inside one,
+// keeps those groups whole. Largest first.
+std::vector<std::uint32_t> group_runs(const Request& request) {
+  std::vector<std::uint32_t> out;
+  std::uint64_t ranks = 1;
+  for (const config::Dim d : request.layout.order) {
+    if (d == config::Dim::ep || request.layout[d] == 1) continue;
+    ranks *= request.layout[d];
+    if (ranks % request.ranks_per_node != 0) continue;
+    const std::uint64_t nodes = ranks / request.ranks_per_node;
+    if (nodes > 1 && nodes < request.job->nodes) out.push_back(static_cast<std::uint32_t>(nodes));
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+void add_candidate(std::vector<std::vector<NodeId>>& to, std::vector<NodeId> nodes) {
+  if (!nodes.empty() && std::find(to.begin(), to.end(), nodes) == to.end()) to.push_back(std::move(nodes));
+}
+
+// Node lists in rank order, the plain best fit first.
+Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const Request& request,
+                                                    const Eligible& eligible) {
+  const SelectRules rules = rules_of(fabric, *request.job);
+  std::vector<std::vector<NodeId>> out;
+  auto plain = select_nodes(fabric, eligible, rules);
+  if (!plain) return fail(plain.error());
+  add_candidate(out, std::move(*plain));
+  if (rules.segment == 0) {
+    for (const std::uint32_t run : group_runs(request)) {
+      for (const Level level : {topology::kLeafLevel, topology::kPodLevel}) {
+        if (level >= fabric.level_count()) continue;
+        SelectRules aligned = rules;
+        aligned.segment = run;
+        aligned.segment_level = level;
+        if (auto nodes = select_nodes(fabric, eligible, aligned)) add_candidate(out, std::move(*nodes));
+      }
+    }
+  }
+  if (!fabric.hierarchical() && rules.segment == 0 && !rules.max_leaves && !rules.max_pods) {
+    std::vector<NodeId> ball = grow_ball(fabric, eligible, rules.nodes);
+    std::vector<NodeId> sorted = ball;
+    std::sort(sorted.begin(), sorted.end(),
+              [&](NodeId a, NodeId b) { return fabric.fabric_rank(a) < fabric.fabric_rank(b); });
+    add_candidate(out, std::move(sorted));
+    add_candidate(out, std::move(ball));
+  }
+  return out;
+}
+
+Result<Placement> best_of(const Fabric& fabric, const Request& request, std::vector<std::vector<NodeId>> lists) {
+  if (lists.size() == 1 || request.traffic->flow_count() > kMaxScoredFlows)
+    return ranks_in_order(fabric, std::move(lists.front()), request.ranks_per_node);
+  ScoreOptions options;
+  options.cross_rail = request.job->cross_rail;
+  options.free_before = &request.free;
+  Result<Placement> best = fail(Error{});
+  Score best_score;
+  for (std::vector<NodeId>& nodes : lists) {
+    auto placed = ranks_in_order(fabric, std::move(nodes), request.ranks_per_node);
+    if (!placed) return placed;
+    auto scored = score(fabric, *placed, *request.traffic, options);
+    if (!scored) {
+      if (!best && best.error().message.empty()) best = fail(scored.error());
+      continue;
+    }
+    if (best && !better_traffic(*scored, best_score)) continue;
+    best = std::move(placed);
+    best_score = std::move(*scored);
+  }
+  return best;
+}
+
+Result<void> check_request(const Request& request) {
+  const auto wrong = [](std::string message) { return fail(error(ErrorCode::usage, std::move(message))); };
+  if (request.job == nullptr || request.traffic == nullptr) return wrong("a request needs a job and its traffic");
+  if (request.job->nodes == 0) return wrong("the job has no nodes");
+  const std::uint64_t ranks = std::uint64_t{request.job->nodes} * request.ranks_per_node;
+  if (request.ranks_per_node == 0 || ranks != request.layout.ranks() || ranks != request.traffic->ranks())
+    return wrong(fmt::format("{} nodes of {} ranks do not make the layout's {} and the traffic's {} ranks",
+                             request.job->nodes, request.ranks_per_node, request.layout.ranks(),
+                             request.traffic->ranks()));
+  if (const auto segment = request.job->constraints.segment;
+      segment && (*segment == 0 || request.job->nodes % *segment))
+    return wrong(fmt::format("segment {} does not divide the job's {} nodes", *segment, request.job->nodes));
+  return {};
+}
+
+Result<Placement> place_baseline(const Fabric& fabric, const Request& request, const Eligible& eligible,
+                                 const PlaceOptions& options) {
+  std::vector<NodeId> nodes = options.policy == Policy::random
+                                  ? random_nodes(eligible, request.job->nodes, options.seed)
+                                  : first_fit(eligible, request.job->nodes);
+  auto placed = ranks_in_order(fabric, std::move(nodes), request.ranks_per_node);
+  if (!placed) return placed;
+  if (auto ok = check_placement(fabric, request, *placed); !ok) {
+    Error e = ok.error();
+    e.message = fmt::format("what {} chose breaks a constraint: {}", to_string(options.policy), e.message);
+    return fail(std::move(e));
+  }
+  return placed;
+}
+
+}  // namespace
+
+Result<Placement> ranks_in_order(const Fabric& fabric, std::vector<NodeId> nodes, std::uint32_t ranks_per_node) {
+  Placement out;
+  out.ranks.reserve(nodes.size() * ranks_per_node);
+  for (const NodeId n : nodes) {
+    const topology::NodeType& type = fabric.type_of(n);
+    if (type.gpus < ranks_per_node)
+      return fail(error(ErrorCode::bad_value, fmt::format("node {} has {} GPUs, the job needs {} a node",
+                                                          fabric.node_name(n), type.gpus, ranks_per_node)));
+    for (std::uint32_t g = 0; g < ranks_per_node; ++g) out.ranks.push_back({n, g, type.nic_of_gpu[g]});
+  }
+  out.nodes = std::move(nodes);
+  return out;
+}
+
+Result<Placement> place(const Fabric& fabric, const Request& request, const PlaceOptions& options) {
+  if (auto ok = check_request(request); !ok) return fail(ok.error());
+  if (options.policy == Policy::tree || options.policy == Policy::block)
+    return fail(error(ErrorCode::unsupported, fmt::format("policy {} cannot be used yet", to_string(options.policy)),
+                      "weft, first-fit or random"));
+  if (options.objective == Objective::time)
+    return fail(error(ErrorCode::unsupported, "objective time cannot be used yet", "traffic"));
+  const auto eligible = eligible_nodes(fabric, request);
+  if (!eligible) return fail(eligible.error());
+  if (eligible->count < request.job->nodes) {
+    const std::string reasons = describe(eligible->not_eligible, request.ranks_per_node);
+    return fail(
+        error(ErrorCode::infeasible,
+              fmt::format("needs {} free nodes; {} of the fabric's {} qualify{}", request.job->nodes, eligible->count,
+                          fabric.node_count(), reasons.empty() ? std::string() : fmt::format(" ({})", reasons))));
+  }
+  if (options.policy != Policy::weft) return place_baseline(fabric, request, *eligible, options);
+  auto lists = candidates(fabric, request, *eligible);
+  if (!lists) return fail(lists.error());
+  return best_of(fabric, request, std::move(*lists));
+}
+
+}  // namespace weft::placement

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "weft/placement/score.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "path_table.hpp"
+#include "spread.hpp"
+
+namespace weft::placement {
+namespace {
+
+using topology::Fabric;
+using topology::index;
+using topology::NodeId;
+
+Result<void> check_fit(const Fabric& fabric, const Placement& placement, const Traffic& traffic,
+                       const ScoreOptions& options) {
+  const auto wrong = [](std::string message) { return fail(error(ErrorCode::usage, std::move(message))); };
+  if (placement.ranks.size() != traffic.ranks())
+    return wrong(fmt::format("the placement has {} ranks, the job {}", placement.ranks.size(), traffic.ranks()));
+  if (options.free_before != nullptr && options.free_before->size() != fabric.node_count())
+    return wrong(fmt::format("the mask of free nodes has {} entries, the fabric {} nodes", options.free_before->size(),
+                             fabric.node_count()));
+  for (const NodeId n : placement.nodes)
+    if (index(n) >= fabric.node_count()) return wrong(fmt::format("the fabric has no node number {}", index(n)));
+  for (std::size_t r = 0; r < placement.ranks.size(); ++r) {
+    const Slot& s = placement.ranks[r];
+    if (index(s.node) >= fabric.node_count())
+      return wrong(fmt::format("rank {}: the fabric has no node number {}", r, index(s.node)));
+    const topology::NodeType& type = fabric.type_of(s.node);
+    if (s.gpu >= type.gpus) return wrong(fmt::format("rank {}: {} has no GPU {}", r, fabric.node_name(s.node), s.gpu));
+    if (s.nic >= type.nics) return wrong(fmt::format("rank {}: {} has no NIC {}", r, fabric.node_name(s.node), s.nic));
+  }
+  return {};
+}
+
+// Sums over the flows of one shape, in units, so that they are exact.
+struct UnitSums {
+  std::array<std::uint64_t, 256> tier{};
+  std::uint64_t hops = 0;
+  std::uint64_t rerouted = 0;
+};
+
+class FlowScorer {
+ public:
+  FlowScorer(const Fabric& fabric, const Placement& placement, const Traffic& traffic, const ScoreOptions& options)
+      : fabric_(fabric),
+        placement_(placement),
+        traffic_(traffic),
+        paths_(fabric, nodes_of_ranks(placement), options.cross_rail ? options.cross_rail : traffic.cross_rail) {
+    sites_.reserve(placement.ranks.size());
+    for (const Slot& s : placement.ranks) sites_.push_back(paths_.site(s));
+  }
+
+  Result<void> run(Score& out) {
+    out.tier_bytes.assign(fabric_.max_tier() + std::size_t{1}, 0.0);
+    for (const TrafficTermFlows& term : traffic_.terms)
+      if (auto ok = add_term(term, out); !ok) return ok;
+    double outside = 0;
+    for (std::size_t t = 1; t < out.tier_bytes.size(); ++t) outside += out.tier_bytes[t];
+    for (std::size_t t = 2; t < out.tier_bytes.size(); ++t) out.cross_spine_bytes += out.tier_bytes[t];
+    out.mean_hops = outside > 0 ? out.hop_bytes / outside : 0;
+    return {};
+  }
+
+ private:
+  static std::vector<NodeId> nodes_of_ranks(const Placement& placement) {
+    std::vector<NodeId> out;
+    for (const Slot& s : placement.ranks)
+      if (out.empty() || out.back() != s.node) out.push_back(s.node);
+    return out;
+  }
+
+  Result<void> add_term(const TrafficTermFlows& term, Score& out) {
+    const config::Dim dim = term.term.dim;
+    const RankGrid& grid = traffic_.grid;
+    std::vector<UnitSums> sums(term.shapes.size());
+    std::vector<std::uint32_t> members;
+    for (std::uint32_t g = 0; g < grid.group_count(dim); ++g) {
+      const std::uint32_t s = term.shape_of_group.empty() ? 0 : term.shape_of_group[g];
+      if (term.shapes[s].edges.empty()) continue;
+      grid.members(dim, g, members);
+      if (auto ok = add_group(term.shapes[s], members, sums[s], out); !ok) return ok;
+    }
+    for (std::size_t s = 0; s < sums.size(); ++s) {
+      const auto bytes = [&](std::uint64_t units) {
+        return edge_bytes(units, term.term.bytes, term.shapes[s].denominator);
+      };
+      for (std::size_t t = 0; t < out.tier_bytes.size(); ++t) out.tier_bytes[t] += bytes(sums[s].tier[t]);
+      out.hop_bytes += bytes(sums[s].hops);
+      out.rerouted_bytes += bytes(sums[s].rerouted);
+    }
+    return {};
+  }
+
+  Result<void> add_group(const Shape& shape, const std::vector<std::uint32_t>& members, UnitSums& sums, Score& out) {
+    for (const ShapeEdge& e : shape.edges) {
+      const std::uint32_t from = members[e.from];
+      const std::uint32_t to = members[e.to];
+      const auto route = paths_.route(sites_[from], sites_[to]);
+      if (!route) return no_path(from, to);
+      sums.tier[route->path.tier] += e.units;
+      sums.hops += e.units * route->path.hops;
+      if (route->rerouted) sums.rerouted += e.units;
+      out.max_hops = std::max<std::uint32_t>(out.max_hops, route->path.hops);
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<void> no_path(std::uint32_t from, std::uint32_t to) const {
+    const auto where = [&](std::uint32_t rank) {
+      const Slot& s = placement_.ranks[rank];
+      return fmt::format("rank {} on {} GPU {}", rank, fabric_.node_name(s.node), s.gpu);
+    };
+    return fail(error(ErrorCode::infeasible,
+                      fmt::format("{} and {} exchange data but have no path between them", where(from), where(to))));
+  }
+
+  const Fabric& fabric_;
+  const Placement& placement_;
+  const Traffic& traffic_;
+  PathTable paths_;
+  std::vector<Site> sites_;
+};
+
+}  // namespace
+
+Result<Score> score(const Fabric& fabric, const Placement& placement, const Traffic& traffic,
+                    const ScoreOptions& options) {
+  if (auto ok = check_fit(fabric, placement, traffic, options); !ok) return fail(ok.error());
+  Score out;
+  if (auto ok = FlowScorer(fabric, placement, traffic, options).run(out); !ok) return fail(ok.error());
+  NodeMask free = options.free_before != nullptr ? *options.free_before : NodeMask(fabric.node_count(), true);
+  for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
+    if (!fabric.usable(NodeId{n})) free[n] = false;
+  score_locality(fabric, placement, traffic, free, out);
+  return out;
+}
+
+}  // namespace weft::placement

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where groups and free nodes lie: spread, its bound, fragmentation, exposure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "weft/placement/score.hpp"
+
+namespace weft::placement {
+
+/// Free nodes in each domain of a level. O(nodes).
+[[nodiscard]] std::vector<std::uint32_t> free_by_domain(const topology::Fabric& fabric, topology::Level level,
+                                                        const NodeMask& free);
+
+/// Fewest of the `capacity` counts, largest first, that hold `nodes`; all of them where they do not suffice.
+[[nodiscard]] std::uint32_t fewest_domains(std::vector<std::uint32_t> capacity, std::uint32_t nodes);
+
+/// Fills spread (with bounds), fragmentation and exposure of `out`. `free` is what was free before the job, health
+/// applied. O(nodes * levels + ranks * dimensions * levels).
+void score_locality(const topology::Fabric& fabric, const Placement& placement, const Traffic& traffic,
+                    const NodeMask& free, Score& out);
+
+}  // namespace weft::placement
