@@ -112,6 +112,14 @@ SwitchName parse_switch_name(std::string_view description) {
   return {clean_name(description), {}};
 }
 
+bool is_switch_text(std::string_view description) {
+  static constexpr std::array<std::string_view, 5> kMarks{"Switch", "Infiniscale", "InfiniScale", "Quantum",
+                                                          "Voltaire"};
+  return description.starts_with("MF0;") || std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) {
+           return description.find(mark) != std::string_view::npos;
+         });
+}
+
 bool is_aggregation_node(std::string_view description) {
   return description.find("Aggregation Node") != std::string_view::npos;
 }

@@ -31,6 +31,9 @@ struct SwitchName {
 };
 [[nodiscard]] SwitchName parse_switch_name(std::string_view description);
 
+/// True where only a switch would describe itself so: "MF0;…", "SwitchIB Mellanox Technologies", "Voltaire 4036 …".
+[[nodiscard]] bool is_switch_text(std::string_view description);
+
 /// True for the pseudo-adapters that switches show for in-network reduction (SHARP): no hosts.
 [[nodiscard]] bool is_aggregation_node(std::string_view description);
 

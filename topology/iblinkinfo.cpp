@@ -262,6 +262,7 @@ class Resolver {
         seen_at_[*link.own.guid].insert(link.own.port);
         texts_.try_emplace(*link.own.guid, link.own.description);
       }
+      if (link.has_peer) seen_at_lid_[link.peer.lid].insert(link.peer.port);
       if (link.has_peer && link.peer.guid) {
         seen_at_[*link.peer.guid].insert(link.peer.port);
         texts_.try_emplace(*link.peer.guid, link.peer.description);
@@ -279,11 +280,14 @@ class Resolver {
   [[nodiscard]] DeviceKind kind_of(std::uint64_t guid) const {
     const auto own = ports_of_.find(guid);
     if (own != ports_of_.end() && own->second.size() > 1) return DeviceKind::switch_;
-    const std::string& text = texts_.at(guid);
+    return guess(texts_.at(guid), seen_at_.at(guid));
+  }
+
+  // Of a device that is only ever named as a peer, from its description and the ports that it was seen at.
+  static DeviceKind guess(const std::string& text, const std::set<std::uint32_t>& seen) {
     if (ib::is_aggregation_node(text) || ib::parse_adapter_name(text).number) return DeviceKind::adapter;
-    const auto& seen = seen_at_.at(guid);
-    if (seen.size() > 1 || *seen.rbegin() > 4) return DeviceKind::switch_;
-    return text.starts_with("MF0;") ? DeviceKind::switch_ : DeviceKind::adapter;
+    const bool is_switch = ib::is_switch_text(text) || seen.size() > 2 || (!seen.empty() && *seen.rbegin() > 4);
+    return is_switch ? DeviceKind::switch_ : DeviceKind::adapter;
   }
 
   std::uint32_t device_by_guid(std::uint64_t guid, std::uint32_t port, Position at) {
@@ -313,9 +317,10 @@ class Resolver {
     if (link.peer.lid == 0) return std::nullopt;
     const auto known = by_lid_.find(link.peer.lid);
     if (known != by_lid_.end()) return known->second;
-    // Older versions list switches only: who is not listed is an adapter, known by its LID and name.
+    // Older versions list switches only, and a dump may be of one switch: who is not listed goes by LID and name.
     constexpr std::uint64_t kByLid = 0xffff'0000'0000'0000;
-    const std::uint32_t device = dump_.device(DeviceKind::adapter, kByLid + link.peer.lid, link.at);
+    const DeviceKind kind = guess(link.peer.description, seen_at_lid_[link.peer.lid]);
+    const std::uint32_t device = dump_.device(kind, kByLid + link.peer.lid, link.at);
     by_lid_.emplace(link.peer.lid, device);
     return device;
   }
@@ -325,6 +330,7 @@ class Resolver {
   ib::Dump dump_;
   std::vector<std::optional<std::uint32_t>> head_device_;
   std::map<std::uint32_t, std::uint32_t> by_lid_;
+  std::map<std::uint32_t, std::set<std::uint32_t>> seen_at_lid_;
   std::map<std::uint64_t, std::set<std::uint32_t>> ports_of_, seen_at_;
   std::map<std::uint64_t, std::string> texts_;
   std::map<std::uint64_t, DeviceKind> kinds_;
