@@ -122,7 +122,18 @@ Result<std::vector<HealthSpec>> read_health(const Document& doc, const Node& lis
   for (const Node& item : *items) {
     Result<HealthSpec> entry = read_entry(doc, item);
     if (!entry) return fail(std::move(entry.error()));
-    out.push_back(*std::move(entry));
+    if (entry->target != HealthSpec::Target::switch_ && entry->target != HealthSpec::Target::node) {
+      out.push_back(*std::move(entry));
+      continue;
+    }
+    // A list of names is that many entries; read_entry has seen that it is sound.
+    for (std::string& name : expand_hostlist(entry->a.value).value_or(std::vector<std::string>())) {
+      if (out.size() == kMaxHostlistNames) {
+        return fail(doc.error(ErrorCode::limit, item, fmt::format("more than {} health entries", kMaxHostlistNames)));
+      }
+      out.push_back(*entry);
+      out.back().a.value = std::move(name);
+    }
   }
   return out;
 }

@@ -127,5 +127,16 @@ TEST(HealthYaml, ReadsEveryKindOfTarget) {
   EXPECT_EQ((*health)[3].bandwidth, Bandwidth{200'000'000'000});
 }
 
+TEST(HealthYaml, AListOfNamesIsThatManyEntries) {
+  const auto health = parse_health_yaml(text("weft: 1\nhealth:\n  - {node: \"gpu[07,09]\", state: down, reason: r}\n"));
+  ASSERT_TRUE(health) << health.error().to_string();
+  ASSERT_EQ(health->size(), 2U);
+  EXPECT_EQ((*health)[0].a.value, "gpu07");
+  EXPECT_EQ((*health)[1].a.value, "gpu09");
+  EXPECT_EQ((*health)[1].a.at, (Position{3, 13}));
+  EXPECT_TRUE((*health)[1].down);
+  EXPECT_EQ((*health)[1].reason, "r");
+}
+
 }  // namespace
 }  // namespace weft::config

@@ -76,6 +76,7 @@ struct NvlinkDomainSpec {
 };
 
 /// One entry of `health`. Exactly one target: a switch, a node, a port ("node:nic"), or a link of two ends.
+/// Names are single: an entry of the file that says `switch: "spine[3-4]"` gives two of these.
 struct HealthSpec {
   enum class Target : std::uint8_t { switch_, node, port, link };
   Target target = Target::switch_;
