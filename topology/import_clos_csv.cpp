@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "clos_csv.hpp"
@@ -49,7 +50,7 @@ class CsvImporter {
       if (!ok) return fail(std::move(ok.error()));
     }
     if (!columns_) return fail(error_at(ErrorCode::missing, source_, {1, 1}, 1, "no header line", kHeader));
-    if (leaf_of_.empty()) {
+    if (host_index_.empty()) {
       return fail(
           error_at(ErrorCode::missing, source_, {header_line_, 1}, 1, "no host below the header", "one row a host"));
     }
@@ -126,14 +127,13 @@ class CsvImporter {
 
   Result<void> attach(const std::string& host, std::uint32_t leaf, const CsvField& field) {
     const Position at{line_, static_cast<std::uint32_t>(field.offset + 1)};
-    std::vector<std::uint32_t>& leaves = leaf_of_[host];
-    if (std::find(leaves.begin(), leaves.end(), leaf) != leaves.end()) {
+    const auto index = host_index_.emplace(host, static_cast<std::uint32_t>(host_index_.size())).first->second;
+    if (!attached_.insert(std::uint64_t{index} << 32U | leaf).second) {
       note_warning(notes_, source_, at, fmt::format("host {} again under the same switches", host));
       return {};
     }
-    leaves.push_back(leaf);
     tree_.switches[leaf].nodes.push_back(host);
-    if (leaf_of_.size() <= config::kMaxHostlistNames) return {};
+    if (host_index_.size() <= config::kMaxHostlistNames) return {};
     return fail(error_at(ErrorCode::limit, source_, at, 1, "too many hosts in all",
                          fmt::format("at most {}", config::kMaxHostlistNames)));
   }
@@ -148,7 +148,8 @@ class CsvImporter {
   std::optional<ClosColumns> columns_;
   std::unordered_map<std::string, std::uint32_t> by_path_;
   std::unordered_map<std::string, std::uint32_t> names_;
-  std::unordered_map<std::string, std::vector<std::uint32_t>> leaf_of_;
+  std::unordered_map<std::string, std::uint32_t> host_index_;
+  std::unordered_set<std::uint64_t> attached_;  // host, leaf
 };
 
 }  // namespace

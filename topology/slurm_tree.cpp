@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -12,8 +13,9 @@
 namespace weft::topology {
 namespace {
 
-constexpr std::size_t kLongestName = 64;  // Slurm's HOST_NAME_MAX
-constexpr int kMostPasses = 20;           // slurmctld gives up on a tree after this many passes over it
+constexpr std::size_t kLongestName = 64;   // Slurm's HOST_NAME_MAX
+constexpr std::size_t kMostPrefixes = 16;  // among more of them none is an odd one out
+constexpr int kMostPasses = 20;            // slurmctld gives up on a tree after this many passes over it
 
 std::uint32_t width_of(const std::string& text) {
   return static_cast<std::uint32_t>(std::max<std::size_t>(text.size(), 1));
@@ -94,21 +96,25 @@ Result<void> check_passes(const TreeFabric& tree, const SlurmContext& at) {
   }
 }
 
-std::string prefix_of(const std::string& name) {
-  std::size_t end = name.size();
-  while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') --end;
-  return name.substr(0, end);
+std::string_view prefix_of(std::string_view name) {
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+  return name;
 }
 
 // "circe-n[001-016],n[019-020]": the comma ends a name, so the second prefix is seldom what was meant. Slurm would call
 // the nodes unknown; here nothing is known of slurm.conf, so only this pattern can be pointed at.
 void note_cut_prefixes(const TreeSwitch& sw, const SlurmContext& at) {
-  std::map<std::string, std::vector<std::string>> by_prefix;
-  for (const std::string& node : sw.nodes) by_prefix[prefix_of(node)].push_back(node);
-  for (const auto& [prefix, names] : by_prefix) {
-    if (prefix.empty() || prefix.size() == names.front().size()) continue;
-    for (const auto& [longer, others] : by_prefix) {
-      if (longer.size() <= prefix.size() || !longer.ends_with(prefix)) continue;
+  std::set<std::string_view> prefixes;
+  for (const std::string& node : sw.nodes) prefixes.insert(prefix_of(node));
+  if (prefixes.size() > kMostPrefixes) return;
+  for (const std::string_view prefix : prefixes) {
+    for (const std::string_view longer : prefixes) {
+      if (prefix.empty() || longer.size() <= prefix.size() || !longer.ends_with(prefix)) continue;
+      std::vector<std::string> names;
+      for (const std::string& node : sw.nodes) {
+        if (node.size() > prefix.size() && prefix_of(node) == prefix) names.push_back(node);
+      }
+      if (names.empty()) continue;
       note_warning(at.notes, at.source, sw.nodes_at,
                    fmt::format("{} under {}: other nodes there begin with '{}'; is '{}' missing?", shown_names(names),
                                sw.name, longer, longer.substr(0, longer.size() - prefix.size())));

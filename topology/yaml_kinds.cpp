@@ -47,26 +47,7 @@ void take_key(std::string_view line, TopKeys& keys) {
   keys.value.emplace(key, value);
 }
 
-TopKeys block_keys(std::string_view text) {
-  TopKeys keys;
-  LineWalk walk(text);
-  std::string_view line;
-  bool begun = false;
-  while (walk.next(line)) {
-    const std::string_view content = trimmed(line);
-    if (content.empty() || content[0] == '#' || content == "---") continue;
-    if (!begun) keys.list = content.starts_with("- ");
-    begun = true;
-    if (keys.list && line.starts_with("- ")) {
-      take_key(line.substr(2), keys);
-    } else if (keys.list && line.starts_with("  ") && line.size() > 2 && line[2] != ' ' && line[2] != '-') {
-      take_key(line.substr(2), keys);
-    } else if (!line.empty() && line[0] != ' ' && line[0] != '\t' && line[0] != '#' && line[0] != '-') {
-      take_key(line, keys);
-    }
-  }
-  return keys;
-}
+constexpr std::size_t kLongestValue = 80;  // what tells a number from a list needs no more
 
 // Keys of the outermost map, or of the maps in the outermost list, of a text in flow style.
 TopKeys flow_keys(std::string_view text) {
@@ -98,11 +79,35 @@ TopKeys flow_keys(std::string_view text) {
       if (depth > 0) --depth;
       token.clear();
     } else if (c == ':') {
-      end_token(text.substr(i + 1, std::min(text.find_first_of(",}\n", i + 1), text.size()) - i - 1));
+      const std::string_view value = text.substr(i + 1, kLongestValue);
+      end_token(value.substr(0, value.find_first_of(",}\n")));
     } else if (c == ',') {
       token.clear();
     } else if (token.size() < 64) {
       token += c;
+    }
+  }
+  return keys;
+}
+
+TopKeys block_keys(std::string_view text) {
+  TopKeys keys;
+  LineWalk walk(text);
+  std::string_view line;
+  bool begun = false;
+  while (walk.next(line)) {
+    const std::string_view content = trimmed(line);
+    if (content.empty() || content[0] == '#' || content == "---") continue;
+    if (!begun) keys.list = content.starts_with("- ");
+    begun = true;
+    if (keys.list && content.starts_with("- {")) {
+      keys.value.merge(flow_keys(content.substr(2)).value);
+    } else if (keys.list && line.starts_with("- ")) {
+      take_key(line.substr(2), keys);
+    } else if (keys.list && line.starts_with("  ") && line.size() > 2 && line[2] != ' ' && line[2] != '-') {
+      take_key(line.substr(2), keys);
+    } else if (!line.empty() && line[0] != ' ' && line[0] != '\t' && line[0] != '#' && line[0] != '-') {
+      take_key(line, keys);
     }
   }
   return keys;
