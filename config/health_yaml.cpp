@@ -12,6 +12,7 @@ namespace weft::config {
 namespace {
 
 constexpr std::uint64_t kMaxCables = 65535;
+constexpr std::size_t kMaxEntries = 65536;  // with lists of names written out
 constexpr std::string_view kPortExpected = "\"node:nic\", such as \"gpu17:3\"";
 
 // "gpu17:3", or, where `bare` allows, "gpu17". `what` names it in messages.
@@ -127,10 +128,10 @@ Result<std::vector<HealthSpec>> read_health(const Document& doc, const Node& lis
       continue;
     }
     // A list of names is that many entries; read_entry has seen that it is sound.
+    if (out.size() + count_hostlist(entry->a.value).value_or(0) > kMaxEntries) {
+      return fail(doc.error(ErrorCode::limit, item, fmt::format("more than {} health entries", kMaxEntries)));
+    }
     for (std::string& name : expand_hostlist(entry->a.value).value_or(std::vector<std::string>())) {
-      if (out.size() == kMaxHostlistNames) {
-        return fail(doc.error(ErrorCode::limit, item, fmt::format("more than {} health entries", kMaxHostlistNames)));
-      }
       out.push_back(*entry);
       out.back().a.value = std::move(name);
     }

@@ -136,6 +136,8 @@ TEST(HealthYaml, AListOfNamesIsThatManyEntries) {
   EXPECT_EQ((*health)[1].a.at, (Position{3, 13}));
   EXPECT_TRUE((*health)[1].down);
   EXPECT_EQ((*health)[1].reason, "r");
+  EXPECT_EQ(parse_health_yaml(text("weft: 1\nhealth:\n  - {node: \"n[0-65536]\", state: down}\n")).error().to_string(),
+            "f.yaml:3:5: error: more than 65536 health entries\n    - {node: \"n[0-65536]\", state: down}\n      ^");
 }
 
 }  // namespace
