@@ -51,8 +51,8 @@ class Pairing {
       links.push_back(make(half, other));
     }
     report(notes);
-    if (auto e = settle_unknown(links, bandwidth, notes)) return fail(std::move(*e));
     settle_states(links, notes);
+    if (auto e = settle_unknown(links, bandwidth, notes)) return fail(std::move(*e));
     return links;
   }
 

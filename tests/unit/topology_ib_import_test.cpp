@@ -316,6 +316,18 @@ TEST(IbImport, LinkinfoOfSwitchesAloneKnowsHostsByLidAndName) {
   const std::string text = told(import_iblinkinfo(source_of(dump), {}));
   EXPECT_EQ(text.substr(0, text.find("dump.txt")),
             "h:0 - leaf 200Gb/s x1\nh:1 - leaf 200Gb/s x1\nleaf - spine 200Gb/s x1 down\nport is not Active\n");
+  // Before a subnet manager runs no port is Active, which says nothing; an unknown speed still does.
+  const std::string early =
+      "Switch: 0x1 leaf:\n"
+      "  1 1[  ] ==( 4X 53.125 Gbps Init/ LinkUp)==>  7 1[  ] \"h mlx5_0\" ( )\n"
+      "  1 2[  ] ==( 4X undefined (8) Init/ LinkUp)==>  8 1[  ] \"h mlx5_1\" ( )\n";
+  const std::string started = told(import_iblinkinfo(source_of(early), {}));
+  EXPECT_EQ(started.substr(0, started.find(": link of unknown")),
+            "h:0 - leaf 200Gb/s x1\nh:1 - leaf 200Gb/s x1 down\nspeed is unknown\n"
+            "dump.txt:2: warning: 2 links are told by one of their ends only (first: S-0000000000000001[1] (leaf) - "
+            "H-ffff000000000007[1] (h mlx5_0))\n"
+            "dump.txt:2: warning: no port is Active (no subnet manager?); all links count as up\n"
+            "dump.txt:3: warning");
 }
 
 }  // namespace
