@@ -121,6 +121,8 @@ class Builder {
     }
     p.cap = p.prefix.back();
     p.need = up_to(p.need, m);
+    // The leaves of the required nodes alone may hold no whole segment of the pod.
+    while (p.prefix[p.forced] < p.need && p.forced < p.leaves.size()) ++p.forced;
   }
 
   const Fabric& fabric_;

@@ -48,7 +48,7 @@ struct Pod {
   std::uint32_t begin = 0, end = 0;
   std::uint32_t island = 0;
   std::vector<std::uint32_t> leaves;  ///< those that must be used first, then by cap, largest first, then fabric order
-  std::uint32_t forced = 0;           ///< how many leaves must be used
+  std::uint32_t forced = 0;           ///< how many of `leaves` the required nodes and their segments take
   std::vector<std::uint32_t> prefix;  ///< prefix[j]: nodes that the first j leaves hold, in whole segments
   std::uint32_t cap = 0, need = 0;
   [[nodiscard]] std::uint32_t free() const { return end - begin; }

@@ -8,6 +8,7 @@
 #include "objective.hpp"
 #include "policies.hpp"
 #include "select_nodes.hpp"
+#include "slurm_policies.hpp"
 #include "weft/placement/placement.hpp"
 #include "weft/placement/score.hpp"
 
@@ -122,12 +123,24 @@ Result<void> check_request(const Request& request) {
   return {};
 }
 
+Result<std::vector<NodeId>> baseline_nodes(const Fabric& fabric, const Request& request, const Eligible& eligible,
+                                           const PlaceOptions& options) {
+  const std::uint32_t nodes = request.job->nodes;
+  switch (options.policy) {
+    case Policy::tree: return slurm_tree(fabric, eligible, nodes);
+    case Policy::block: return slurm_block(fabric, eligible, nodes, request.job->constraints.segment.value_or(0));
+    case Policy::random: return random_nodes(eligible, nodes, options.seed);
+    case Policy::first_fit:
+    case Policy::weft: break;
+  }
+  return first_fit(eligible, nodes);
+}
+
 Result<Placement> place_baseline(const Fabric& fabric, const Request& request, const Eligible& eligible,
                                  const PlaceOptions& options) {
-  std::vector<NodeId> nodes = options.policy == Policy::random
-                                  ? random_nodes(eligible, request.job->nodes, options.seed)
-                                  : first_fit(eligible, request.job->nodes);
-  auto placed = ranks_in_order(fabric, std::move(nodes), request.ranks_per_node);
+  auto nodes = baseline_nodes(fabric, request, eligible, options);
+  if (!nodes) return fail(nodes.error());
+  auto placed = ranks_in_order(fabric, std::move(*nodes), request.ranks_per_node);
   if (!placed) return placed;
   if (auto ok = check_placement(fabric, request, *placed); !ok) {
     Error e = ok.error();
@@ -155,9 +168,6 @@ Result<Placement> ranks_in_order(const Fabric& fabric, std::vector<NodeId> nodes
 
 Result<Placement> place(const Fabric& fabric, const Request& request, const PlaceOptions& options) {
   if (auto ok = check_request(request); !ok) return fail(ok.error());
-  if (options.policy == Policy::tree || options.policy == Policy::block)
-    return fail(error(ErrorCode::unsupported, fmt::format("policy {} cannot be used yet", to_string(options.policy)),
-                      "weft, first-fit or random"));
   if (options.objective == Objective::time)
     return fail(error(ErrorCode::unsupported, "objective time cannot be used yet", "traffic"));
   const auto eligible = eligible_nodes(fabric, request);

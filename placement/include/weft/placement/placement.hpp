@@ -75,12 +75,13 @@ struct ResolvedJob {
 ///
 /// Policy weft: best fit on the hierarchy (select_nodes.hpp), also with domain counts aligned to the runs of nodes that
 /// the inner dimensions' groups fill, and on fabrics without a hierarchy also grown as a ball; ranks in fabric order.
-/// The candidate that the objective prefers wins. Policies first_fit and random know nothing of the fabric but what
-/// qualifies; where their choice breaks a constraint, that is an error.
+/// The candidate that the objective prefers wins. Policies tree and block choose as Slurm's plugins do
+/// (slurm_policies.hpp), first_fit and random know nothing of the fabric but what qualifies; where their choice breaks
+/// a constraint, that is an error.
 ///
 /// Errors: infeasible, with what is missing ("needs 8 free nodes under one leaf; the fullest, leaf12, has 6 free");
-/// bad_name and dangling (constraints); unsupported (policies tree and block, objective time); usage where the request
-/// does not fit together.
+/// bad_name and dangling (constraints); unsupported (objective time; what policy block has no notion of); usage where
+/// the request does not fit together.
 [[nodiscard]] Result<Placement> place(const topology::Fabric& fabric, const Request& request,
                                       const PlaceOptions& options = {});
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// placement.json and hostfiles: what parses must write and read back equal, in both forms.
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "weft/placement/io.hpp"
+
+namespace {
+
+void must(bool condition) {
+  if (!condition) std::abort();
+}
+
+weft::Source source(std::string text) { return std::make_shared<const weft::SourceText>("fuzz", std::move(text)); }
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace weft::placement;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const auto doc = parse_placement(source(text));
+  if (!doc) {
+    must(!doc.error().message.empty());
+    must(!doc.error().to_string().empty());
+    return 0;
+  }
+  must(!doc->nodes.empty());
+  const auto json = parse_placement(source(write_placement_json(*doc)));
+  must(json.has_value());
+  must(json->nodes == doc->nodes && json->ranks == doc->ranks);
+  const auto hosts = parse_hostfile(source(write_hostfile(*doc)));
+  must(hosts.has_value());
+  must(hosts->nodes == doc->nodes);
+  (void)write_rankfile(*doc);
+  (void)write_env(*doc);
+  return 0;
+}

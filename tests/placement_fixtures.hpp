@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Small fabrics and jobs for tests of the placement room.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/config/fabric_spec.hpp"
+#include "weft/config/job_spec.hpp"
+#include "weft/placement/placement.hpp"
+#include "weft/placement/traffic.hpp"
+#include "weft/topology/fabric.hpp"
+
+namespace weft::placement::fixtures {
+
+inline Source text(std::string content, std::string file = "t") {
+  return std::make_shared<const SourceText>(std::move(file), std::move(content));
+}
+
+inline topology::Fabric fabric(const std::string& yaml) {
+  auto spec = config::parse_fabric_yaml(text(yaml, "fabric.yaml"));
+  if (!spec) throw std::runtime_error(spec.error().to_string());
+  auto built = topology::Fabric::build(*spec);
+  if (!built) throw std::runtime_error(built.error().to_string());
+  return std::move(*built);
+}
+
+inline config::JobSpec job(const std::string& yaml) {
+  auto spec = config::parse_job_yaml(text(yaml, "job.yaml"));
+  if (!spec) throw std::runtime_error(spec.error().to_string());
+  return std::move(*spec);
+}
+
+/// Two pods of two leaves of four nodes, one NIC and one GPU a node, one spine a pod, one core:
+///
+///                      core
+///             spineA           spineB          tier 2
+///          l1       l2      l3       l4        tier 1
+///        n1-n4    n5-n8   n9-n12  n13-n16
+inline std::string tree16() {
+  return R"(weft: 1
+name: tree16
+node_types:
+  t: {gpus: 1, nics: 1}
+switches:
+  - {name: "l[1-4]", tier: 1}
+  - {name: "spineA,spineB", tier: 2}
+  - {name: "core", tier: 3}
+nodes:
+  - {name: "n[1-16]", type: t}
+links:
+  - {from: "n[1-16]", to: "l[1-4]", pattern: split, bandwidth: 400Gb/s}
+  - {from: "l[1-2]", to: "spineA", pattern: all, bandwidth: 400Gb/s}
+  - {from: "l[3-4]", to: "spineB", pattern: all, bandwidth: 400Gb/s}
+  - {from: "spineA,spineB", to: "core", pattern: all, bandwidth: 400Gb/s}
+)";
+}
+
+/// Two units of two nodes with two GPUs and two rails each; rails meet in the spine.
+///
+///        spine              tier 2
+///   a0  a1    b0  b1        tier 1: rail 0 and 1 of each unit
+///   x1 x2     x3 x4         NIC i to rail i
+inline std::string rails4(std::string_view nvlink = "node") {
+  return std::string(R"(weft: 1
+name: rails4
+node_types:
+  t: {gpus: 2, nics: 2, nvlink: {domain: )") +
+         std::string(nvlink) + R"(}}
+switches:
+  - {name: "a[0-1],b[0-1]", tier: 1}
+  - {name: "spine", tier: 2}
+nodes:
+  - {name: "x[1-4]", type: t}
+links:
+  - {from: "x[1-2]", to: "a[0-1]", pattern: rail, bandwidth: 400Gb/s}
+  - {from: "x[3-4]", to: "b[0-1]", pattern: rail, bandwidth: 400Gb/s}
+  - {from: "a[0-1],b[0-1]", to: "spine", pattern: all, bandwidth: 400Gb/s}
+)";
+}
+
+/// A job with its layout and traffic resolved for a fabric, every node free.
+struct Case {
+  std::unique_ptr<config::JobSpec> job;
+  std::unique_ptr<Traffic> traffic;
+  Request request;
+};
+
+inline Case make_case(const topology::Fabric& f, config::JobSpec spec) {
+  Case out;
+  out.job = std::make_unique<config::JobSpec>(std::move(spec));
+  auto resolved = resolve_job(f, *out.job);
+  if (!resolved) throw std::runtime_error(resolved.error().to_string());
+  auto traffic = build_traffic(*out.job, resolved->layout);
+  if (!traffic) throw std::runtime_error(traffic.error().to_string());
+  out.traffic = std::make_unique<Traffic>(std::move(*traffic));
+  out.request = {out.job.get(), resolved->layout, resolved->ranks_per_node, out.traffic.get(),
+                 NodeMask(f.node_count(), true)};
+  return out;
+}
+
+inline std::vector<topology::NodeId> nodes(const topology::Fabric& f, const std::vector<std::string>& names) {
+  std::vector<topology::NodeId> out;
+  for (const std::string& n : names) out.push_back(f.find_node(n).value());
+  return out;
+}
+
+inline std::vector<std::string> names(const topology::Fabric& f, const std::vector<topology::NodeId>& list) {
+  std::vector<std::string> out;
+  for (const topology::NodeId n : list) out.push_back(f.node_name(n));
+  return out;
+}
+
+}  // namespace weft::placement::fixtures

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "json_place.hpp"
+#include "placement_fixtures.hpp"
+#include "weft/placement/io.hpp"
+
+namespace weft::placement {
+namespace {
+
+using namespace fixtures;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string refusal(const std::string& content) {
+  const auto doc = parse_placement(text(content, "p"));
+  return doc ? "accepted" : doc.error().to_string();
+}
+
+std::vector<std::string> doc_names(const PlacementDoc& doc) {
+  std::vector<std::string> out;
+  for (const config::Text& n : doc.nodes) out.push_back(n.value);
+  return out;
+}
+
+TEST(Hostfile, NamesHostlistsAndComments) {
+  const auto doc = parse_hostfile(text("# nodes\n n2  n1 # two\r\n\nn[10-12]\n"));
+  ASSERT_TRUE(doc.has_value());
+  EXPECT_THAT(doc_names(*doc), ElementsAre("n2", "n1", "n10", "n11", "n12"));
+  EXPECT_EQ(write_hostfile(*doc), "n2\nn1\nn10\nn11\nn12\n");
+}
+
+TEST(Hostfile, Refusals) {
+  EXPECT_EQ(refusal("n1\nn2 n1\n"),
+            "p:2:4: error: node n1 stands twice; expected each node once, in rank order\n  n2 n1\n     ^^");
+  EXPECT_EQ(refusal("n1 slots=8\n"),
+            "p:1:4: error: \"slots=8\" is no node name; expected node names alone, one for each node\n"
+            "  n1 slots=8\n     ^^^^^^^");
+  EXPECT_EQ(refusal("# nothing\n"), "p: error: no node names; expected a node name a line, in rank order");
+}
+
+TEST(PlacementJson, ReadsWhatItWrites) {
+  const auto f = fabric(rails4());
+  const Case c = make_case(f, job("weft: 1\nname: j\nnodes: 2\n"));
+  const auto placed = ranks_in_order(f, nodes(f, {"x3", "x1"}), 2).value();
+  const auto scored = score(f, placed, *c.traffic).value();
+  const PlacementDoc doc = to_doc(f, placed, "j");
+  const std::string written = write_placement_json(doc, &f, &scored);
+  const auto parsed = nlohmann::json::parse(written);
+  EXPECT_EQ(parsed["nodes"], nlohmann::json({"x3", "x1"}));
+  EXPECT_EQ(parsed["ranks"][2], nlohmann::json({{"rank", 2}, {"node", "x1"}, {"gpu", 0}, {"nic", 0}}));
+  EXPECT_TRUE(parsed["score"]["tier_bytes"].contains("0"));
+  const auto again = parse_placement(text(written));
+  ASSERT_TRUE(again.has_value()) << again.error().to_string();
+  EXPECT_EQ(*again, doc);
+  const auto resolved = resolve_placement(f, *again, 2);
+  ASSERT_TRUE(resolved.has_value()) << resolved.error().to_string();
+  EXPECT_EQ(resolved->nodes, placed.nodes);
+  EXPECT_EQ(resolved->ranks, placed.ranks);
+  EXPECT_EQ(write_rankfile(doc), "rank 0=x3 slot=0\nrank 1=x3 slot=1\nrank 2=x1 slot=0\nrank 3=x1 slot=1\n");
+  EXPECT_EQ(write_env(doc), "WEFT_JOB='j'\nWEFT_NNODES=2\nWEFT_NTASKS=4\nWEFT_NODELIST='x[3,1]'\n");
+}
+
+TEST(PlacementJson, Refusals) {
+  EXPECT_EQ(refusal("{\"weft\": 1,\n \"nodes\": [\"a\", \"a\"]}"),
+            "p:2:17: error: node a stands twice; expected each node once\n   \"nodes\": [\"a\", \"a\"]}\n"
+            "                  ^^^");
+  EXPECT_EQ(refusal("{\"weft\": 2, \"nodes\": [\"a\"]}"),
+            "p:1:10: error: unknown format version; expected \"weft\": 1\n  {\"weft\": 2, \"nodes\": [\"a\"]}\n"
+            "           ^");
+  EXPECT_EQ(refusal("{\"weft\": 1, \"nodes\": [\"a\"],\n\"ranks\": [{\"rank\": 0, \"node\": \"b\", \"gpu\": 0}]}"),
+            "p:2:11: error: node b of rank 0 is not among `nodes`\n"
+            "  \"ranks\": [{\"rank\": 0, \"node\": \"b\", \"gpu\": 0}]}\n"
+            "            ^^^^^^^^");
+  EXPECT_EQ(refusal("{\"weft\": 1, \"nodes\": [\"a\"], \"rank\": 3}"),
+            "p:1:37: error: unknown key \"rank\"; expected weft, job, fabric, nodes, ranks or score\n"
+            "  {\"weft\": 1, \"nodes\": [\"a\"], \"rank\": 3}\n"
+            "                                      ^");
+  EXPECT_THAT(refusal("{\"weft\": 1,, }"), HasSubstr("p:1:12: error: not valid JSON: "));
+  EXPECT_THAT(refusal("{\"weft\": 1, \"nodes\": []}"), HasSubstr("p:1:22: error: nodes is not a list of names"));
+  EXPECT_THAT(refusal("{\"weft\": 1, \"nodes\": [\"a\"], \"ranks\": [{\"rank\": -1, \"node\": \"a\", \"gpu\": 0}]}"),
+              HasSubstr("error: rank is not a whole number"));
+}
+
+TEST(ResolvePlacement, Refusals) {
+  const auto f = fabric(rails4());
+  const auto say = [&](const std::string& content, std::uint32_t per_node) {
+    const auto doc = parse_placement(text(content, "p"));
+    const auto out = resolve_placement(f, doc.value(), per_node);
+    return out ? "accepted" : out.error().to_string();
+  };
+  EXPECT_EQ(say("x1\ny9\n", 2),
+            "p:2:1: error: the fabric has no node \"y9\"; expected names of the fabric's nodes\n  y9\n  ^^");
+  EXPECT_THAT(say("x1\n", 3), HasSubstr("p:1:1: error: node x1 has 2 GPUs, the job needs 3 a node"));
+  EXPECT_THAT(say("{\"weft\": 1, \"nodes\": [\"x1\"], \"ranks\": [{\"rank\": 0, \"node\": \"x1\", \"gpu\": 2}]}", 1),
+              HasSubstr("rank 0: x1 has no GPU 2; expected GPU 0 to 1"));
+  EXPECT_THAT(say("{\"weft\": 1, \"nodes\": [\"x1\", \"x2\"], \"ranks\": [{\"rank\": 0, \"node\": \"x1\", \"gpu\": 1}, "
+                  "{\"rank\": 1, \"node\": \"x1\", \"gpu\": 1}]}",
+                  1),
+              HasSubstr("rank 1: GPU 1 of x1 is taken already"));
+}
+
+TEST(ScoreJson, HasTheContractsKeysInOrderAndWholeNumbers) {
+  const auto f = fabric(tree16());
+  const Case c = make_case(f, job("weft: 1\nname: j\nnodes: 4\nlayout: {dp: 4}\n"
+                                  "traffic: {dp: {collective: allreduce, bytes: 8B}}\n"));
+  const auto placed = ranks_in_order(f, nodes(f, {"n1", "n2", "n5", "n9"}), 1).value();
+  EXPECT_EQ(
+      write_score_json(f, score(f, placed, *c.traffic).value(), -1),
+      R"({"tier_bytes":{"0":0,"1":12,"2":12,"3":24},"cross_spine_bytes":36,"hop_bytes":168,"hops":{"mean":3.5,"max":5},)"
+      R"("rerouted_bytes":0,"spread":{"dp":{"nvlink":{"mean":4,"max":4},"leaf":{"mean":3,"max":3},"pod":{"mean":2,"max":2},)"
+      R"("core":{"mean":1,"max":1}}},"fragmentation":{"before":{"nvlink":1,"leaf":4,"pod":8,"core":16},)"
+      R"("after":{"nvlink":1,"leaf":4,"pod":7,"core":12}},"exposure":{"leaves":3,"pods":2,"planes":1,"nvlink_domains":4},)"
+      R"("bounds":{"spread":{"dp":{"nvlink":{"mean":4,"max":4},"leaf":{"mean":1,"max":1},"pod":{"mean":1,"max":1},)"
+      R"("core":{"mean":1,"max":1}}}},"gap":{"spread":{"dp":{"nvlink":{"mean":0,"max":0},"leaf":{"mean":2,"max":2},)"
+      R"("pod":{"mean":1,"max":1},"core":{"mean":0,"max":0}}}}})");
+}
+
+TEST(JsonPlace, FindsValues) {
+  const std::string json = R"({"a": [1, {"b": "x,]"}, 3], "c": {}, "a2": true})";
+  EXPECT_EQ(json.substr(json_offset(json, {"a", std::size_t{1}, "b"}), 5), "\"x,]\"");
+  EXPECT_EQ(json.substr(json_offset(json, {"a", std::size_t{2}}), 1), "3");
+  EXPECT_EQ(json.substr(json_offset(json, {"c"}), 2), "{}");
+  EXPECT_EQ(json.substr(json_offset(json, {"a2"}), 4), "true");
+  EXPECT_EQ(json_element_offsets(json, {"a"}).size(), 3U);
+  EXPECT_EQ(position_of("ab\ncd", 4), (Position{2, 2}));
+}
+
+}  // namespace
+}  // namespace weft::placement
