@@ -85,8 +85,8 @@ bool joinable(const Entry& entry) {
 bool before(const Entry& a, const Entry& b) {
   const std::size_t run_a = a.from.size();
   const std::size_t run_b = b.from.size();
-  return std::tie(a.from_nodes, a.kind, a.nics, run_a, a.from.front(), a.cable) <
-         std::tie(b.from_nodes, b.kind, b.nics, run_b, b.from.front(), b.cable);
+  return std::tie(a.from_nodes, a.kind, a.nics, run_a, a.from.front(), a.to) <
+         std::tie(b.from_nodes, b.kind, b.nics, run_b, b.from.front(), b.to);
 }
 
 }  // namespace

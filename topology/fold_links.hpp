@@ -34,7 +34,7 @@ struct Entry {
   std::vector<std::uint32_t> nics;  ///< of a node entry; empty = all
   std::vector<std::uint32_t> from;
   std::vector<std::uint32_t> to;
-  std::uint32_t cable = 0;  ///< index of its first cable: place in the text and last tie
+  std::uint32_t cable = 0;  ///< index of its first cable: its place in the text
 };
 
 /// Entries for the cables between nodes and switches.

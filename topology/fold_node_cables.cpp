@@ -163,7 +163,7 @@ std::vector<Entry> fold_node_cables(const RawFabric& raw) {
   }
   std::vector<Entry> out = join_runs(entries.take());
   std::sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.from.front(), a.nics, a.to, a.cable) < std::tie(b.from.front(), b.nics, b.to, b.cable);
+    return std::tie(a.from.front(), a.nics, a.to, a.kind) < std::tie(b.from.front(), b.nics, b.to, b.kind);
   });
   return out;
 }

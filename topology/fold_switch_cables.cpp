@@ -138,8 +138,8 @@ std::vector<Entry> fold_switch_cables(const RawFabric& raw) {
   const std::vector<std::uint32_t> height = heights(raw);
   std::vector<Entry> out = join_runs(zip_lone(bipartite_groups(edges(raw, height))));
   std::sort(out.begin(), out.end(), [&](const Entry& a, const Entry& b) {
-    return std::tie(height[a.from.front()], a.from, a.to, a.kind, a.cable) <
-           std::tie(height[b.from.front()], b.from, b.to, b.kind, b.cable);
+    return std::tie(height[a.from.front()], a.from, a.to, a.kind) <
+           std::tie(height[b.from.front()], b.from, b.to, b.kind);
   });
   return out;
 }
