@@ -8,6 +8,7 @@
 
 #include "support/expanded_spec.hpp"
 #include "support/worst_path.hpp"
+#include "weft/topology/fabric.hpp"
 #include "weft/topology/generate.hpp"
 
 namespace weft::topology {
@@ -112,6 +113,10 @@ TEST(GenerateFatTree, HoldsATrainingClusterOf131072GpusInThreeTiers) {
   EXPECT_EQ(switches_of(*spec, 2), 2048U);
   EXPECT_EQ(switches_of(*spec, 3), 1024U);
   EXPECT_THAT(spec->links, SizeIs(1 + 32 + 64));
+  const auto fabric = Fabric::build(*spec);
+  ASSERT_TRUE(fabric.has_value()) << fabric.error().to_string();
+  EXPECT_EQ(fabric->gpu_count(), 131072U);
+  EXPECT_EQ(fabric->max_hops(), 5U);
 }
 
 TEST(GenerateFatTree, Holds12500NodesInThreeTiers) {
@@ -129,6 +134,13 @@ TEST(GenerateFatTree, Holds12500NodesInThreeTiers) {
   ASSERT_TRUE(exact.has_value()) << exact.error().to_string();
   EXPECT_EQ(switches_of(*exact, 1), 2500U);
   EXPECT_EQ(switches_of(*exact, 2), 50U * 40U);
+  for (const auto& each : {*spec, *exact}) {
+    const auto fabric = Fabric::build(each);
+    ASSERT_TRUE(fabric.has_value()) << fabric.error().to_string();
+    EXPECT_EQ(fabric->node_count(), 12500U);
+    EXPECT_EQ(fabric->max_hops(), 5U);
+    EXPECT_TRUE(fabric->hierarchical());
+  }
 }
 
 TEST(GenerateFatTree, RefusalsSayWhatWouldFit) {
@@ -260,6 +272,11 @@ TEST(GenerateMultiPlane, Of131072GpusIsFourEntriesAPlane) {
   EXPECT_EQ(links_of(spec)[0], "gpu[00001-16384] -> leaf-p1-[001-512] split");
   EXPECT_EQ(links_of(spec)[1], "leaf-p1-[001-512] -> spine-p1-[001-256] all");
   EXPECT_EQ(spec->links[15].plane->value, "plane8");
+  const auto fabric = Fabric::build(*spec);
+  ASSERT_TRUE(fabric.has_value()) << fabric.error().to_string();
+  EXPECT_EQ(fabric->gpu_count(), 131072U);
+  EXPECT_EQ(fabric->plane_count(), 8U);
+  EXPECT_EQ(fabric->max_hops(), 3U);
 }
 
 TEST(GenerateMultiPlane, RefusalsSayWhatWouldFit) {
