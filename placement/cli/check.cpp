@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "app.hpp"
+#include "commands.hpp"
+#include "output.hpp"
+#include "weft/config/fabric_spec.hpp"
+#include "weft/config/job_spec.hpp"
+#include "weft/placement/io.hpp"
+#include "words.hpp"
+
+namespace weft::cli {
+namespace {
+
+std::string job_verdict(const config::JobSpec& job) {
+  std::string out = fmt::format("job.yaml, {}", counted(job.nodes, "node"));
+  if (job.ranks_per_node) out += fmt::format(", {} a node", counted(*job.ranks_per_node, "rank"));
+  if (!job.traffic.empty()) out += fmt::format(", {}", counted(job.traffic.size(), "traffic term"));
+  if (job.model) out += ", a model";
+  if (job.matrix) out += ", a matrix";
+  return out;
+}
+
+std::string fabric_verdict(const LoadedFabric& loaded) {
+  const topology::Fabric& fabric = loaded.fabric;
+  std::uint64_t cables = 0;
+  for (const topology::Link& link : fabric.links()) cables += link.cables;
+  std::string out = fmt::format("{}, {}, {}, {}, {}", topology::to_string(loaded.kind),
+                                counted(fabric.node_count(), "node"), counted(fabric.gpu_count(), "GPU"),
+                                counted(fabric.switch_count(), "switch"), counted(cables, "link"));
+  if (!fabric.faults().empty()) out += fmt::format(", {}", counted(fabric.faults().size(), "fault"));
+  return out;
+}
+
+// A key at the start of a line, as block style has it.
+bool has_top_key(std::string_view text, std::string_view key) {
+  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    if (at == 0 || text[at - 1] == '\n') return true;
+  }
+  return false;
+}
+
+// Files of the house that are no fabric and that topology::recognise does not tell apart.
+bool is_health_file(std::string_view text) {
+  return has_top_key(text, "weft:") && has_top_key(text, "health:") && !has_top_key(text, "nodes:");
+}
+
+bool is_placement_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{' && text.find("\"weft\"") != std::string_view::npos &&
+         text.find("\"nodes\"") != std::string_view::npos;
+}
+
+// The words after "ok: ".
+Result<std::string> verdict(const std::string& path, const CheckArgs& args) {
+  const auto source = read_source(path);
+  if (!source) return fail(source.error());
+  if (topology::recognise((*source)->text()) == topology::FileKind::job_yaml) {
+    const auto job = config::parse_job_yaml(*source);
+    if (!job) return fail(job.error());
+    return job_verdict(*job);
+  }
+  if (is_health_file((*source)->text())) {
+    const auto health = config::parse_health_yaml(*source);
+    if (!health) return fail(health.error());
+    return fmt::format("health file, {}", counted(health->size(), "fault"));
+  }
+  if (is_placement_json((*source)->text())) {
+    const auto doc = placement::parse_placement_json(*source);
+    if (!doc) return fail(doc.error());
+    return fmt::format("placement.json, {}, {}", counted(doc->nodes.size(), "node"),
+                       counted(doc->ranks.size(), "rank"));
+  }
+  const auto loaded = build_fabric(*source, args.fabric);
+  if (!loaded) return fail(loaded.error());
+  say_notes(loaded->notes, args.quiet);
+  return fabric_verdict(*loaded);
+}
+
+}  // namespace
+
+Result<int> run_check(const CheckArgs& args) {
+  int code = kExitDone;
+  for (const std::string& path : args.files) {
+    const auto words = verdict(path, args);
+    if (!words) {
+      say(words.error().to_string());
+      code = kExitUsage;
+    }
+    // A line a file at once, so that stdout and stderr stay in step on a terminal.
+    auto written = deliver(fmt::format("{}: {}\n", path, words ? "ok: " + *words : "bad"));
+    if (!written) return fail(std::move(written.error()));
+  }
+  return code;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From what the command line says about a job and the free nodes to what the engine takes.
+#pragma once
+
+#include "commands.hpp"
+#include "weft/config/job_spec.hpp"
+#include "weft/placement.hpp"
+
+namespace weft::cli {
+
+/// A job on a fabric, everything that the job leaves open resolved.
+struct Prepared {
+  LoadedFabric loaded;
+  config::JobSpec job;
+  placement::ResolvedJob resolved;
+  placement::Traffic traffic;
+  placement::NodeMask free;  ///< as the user said it; health comes on top
+
+  [[nodiscard]] placement::Request request() const;
+};
+
+/// Reads and resolves all. Says the fabric's notes.
+[[nodiscard]] Result<Prepared> prepare(const JobArgs& common, const FreeArgs& nodes);
+
+/// What a placement costs, with the job's own options and the nodes that were free before it.
+[[nodiscard]] Result<placement::Score> score_of(const Prepared& prepared, const placement::Placement& placement);
+
+/// One flag a node. Errors: bad_name and limit of the hostlist, dangling for a node that the fabric does not have.
+[[nodiscard]] Result<placement::NodeMask> free_mask(const topology::Fabric& fabric, const FreeArgs& nodes);
+
+}  // namespace weft::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "weft/placement/placement.hpp"
+
+namespace weft::cli {
+
+/// Every policy, in the order in which they are shown.
+[[nodiscard]] std::span<const placement::Policy> all_policies();
+
+/// Options from words that the command line has already checked.
+[[nodiscard]] placement::PlaceOptions place_options(std::string_view policy, std::string_view objective,
+                                                    std::uint64_t seed);
+
+}  // namespace weft::cli
