@@ -108,6 +108,7 @@ std::span<const NodeType> Fabric::node_types() const { return impl_->data.types;
 std::uint32_t Fabric::weight(NodeId node) const { return impl_->data.node_weight[index(node)]; }
 bool Fabric::usable(NodeId node) const { return impl_->data.node_usable[index(node)] != 0; }
 std::span<const Port> Fabric::ports(NodeId node, std::uint32_t nic) const {
+  if (nic >= type_of(node).nics) return {};
   return impl_->data.ports[impl_->data.slot(index(node), nic)];
 }
 std::span<const NodeId> Fabric::fabric_order() const { return impl_->data.order; }

@@ -122,7 +122,8 @@ class Fabric {
   [[nodiscard]] std::uint32_t weight(NodeId node) const;
   /// Not down, and at least one link up (or the fabric has no links for it because it has one node only).
   [[nodiscard]] bool usable(NodeId node) const;
-  /// Ports that are up of NIC `nic`, in the order of their links. Empty where none is.
+  /// Ports that are up of NIC `nic`, in the order of their links. Empty where none is, and for a
+  /// NIC that the node does not have.
   [[nodiscard]] std::span<const Port> ports(NodeId node, std::uint32_t nic) const;
   /// Nodes in fabric order: sorted by domain of every level, outermost first, then as in the file.
   [[nodiscard]] std::span<const NodeId> fabric_order() const;
