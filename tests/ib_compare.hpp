@@ -51,7 +51,7 @@ inline std::vector<std::string> cable_list(const Fabric& fabric) {
 }
 
 /// The first difference in words, nothing where there is none: counts, classes, cables, hops between all NICs.
-inline std::optional<std::string> difference(const Fabric& a, const Fabric& b) {
+inline std::optional<std::string> shape_difference(const Fabric& a, const Fabric& b) {
   if (a.node_count() != b.node_count()) return fmt::format("{} nodes, {} nodes", a.node_count(), b.node_count());
   if (a.gpu_count() != b.gpu_count()) return fmt::format("{} GPUs, {} GPUs", a.gpu_count(), b.gpu_count());
   if (a.switch_count() != b.switch_count()) {

@@ -117,7 +117,7 @@ int run(int argc, char** argv) {
   if (!imported) return std::fputs((imported.error().to_string() + "\n").c_str(), stderr), 1;
   const auto seen = Fabric::build(imported->spec);
   if (!seen) return std::fputs((seen.error().to_string() + "\n").c_str(), stderr), 1;
-  if (const auto words = difference(*fabric, *seen)) {
+  if (const auto words = shape_difference(*fabric, *seen)) {
     std::fprintf(stderr, "%s: generated and discovered differ: %s\n", argv[2], words->c_str());
     return 1;
   }

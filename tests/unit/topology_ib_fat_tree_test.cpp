@@ -45,7 +45,7 @@ TEST(IbFatTree, DumpEqualsGenerated) {
     SCOPED_TRACE(suffix);
     const auto dump = imported(view, suffix);
     ASSERT_TRUE(dump) << dump.error().to_string();
-    EXPECT_EQ(difference(*expected, *dump), std::nullopt);
+    EXPECT_EQ(shape_difference(*expected, *dump), std::nullopt);
     EXPECT_EQ(dump->check_invariants(), std::nullopt);
   }
 }
@@ -59,18 +59,18 @@ TEST(IbFatTree, DumpDiffersFromAnotherTree) {
   other.cables = 2;
   auto fabric = generated(other);
   ASSERT_TRUE(fabric) << fabric.error().to_string();
-  EXPECT_EQ(difference(*fabric, *dump), "96 cables, 128 cables");
+  EXPECT_EQ(shape_difference(*fabric, *dump), "96 cables, 128 cables");
   other = example_tree();
   other.node.bandwidth = Bandwidth{100'000'000'000};
   fabric = generated(other);
   ASSERT_TRUE(fabric) << fabric.error().to_string();
-  EXPECT_EQ(difference(*fabric, *dump), "cable 'node0:0 - tier1.0 100Gb/s' is 'node0:0 - tier1.0 200Gb/s'");
+  EXPECT_EQ(shape_difference(*fabric, *dump), "cable 'node0:0 - tier1.0 100Gb/s' is 'node0:0 - tier1.0 200Gb/s'");
   other = example_tree();
   other.nodes_per_leaf = 4;
   other.cables = 2;
   fabric = generated(other);
   ASSERT_TRUE(fabric) << fabric.error().to_string();
-  EXPECT_EQ(difference(*fabric, *dump), "12 switches, 8 switches");
+  EXPECT_EQ(shape_difference(*fabric, *dump), "12 switches, 8 switches");
 }
 
 }  // namespace
