@@ -19,7 +19,7 @@ namespace {
 using config::FabricSpec;
 using config::Text;
 
-constexpr std::uint32_t kMaxTier = 16;  // of a Fabric
+constexpr std::uint32_t kMaxTier = 16;       // of a Fabric
 constexpr std::size_t kMaxListBytes = 4000;  // a longer line of node names is cut up by leaf
 
 // Switches with every child before its parents.
