@@ -54,6 +54,42 @@ SpreadJson spread_json(const Fabric& fabric, const Score& score) {
   return out;
 }
 
+ordered_json use_json(const Fabric& fabric, const std::optional<LinkUse>& use) {
+  if (!use) return nullptr;
+  const auto [from, to] = end_names(fabric, use->link);
+  return ordered_json{{"link", {from, to}}, {"bytes", number(use->bytes)}, {"seconds", use->seconds}};
+}
+
+ordered_json dimensions_json(const Fabric& fabric, const std::vector<DimTime>& dimensions) {
+  ordered_json out = ordered_json::object();
+  for (const DimTime& d : dimensions)
+    out[std::string(config::to_string(d.dim))] = ordered_json{{"seconds", d.seconds},
+                                                              {"latency_seconds", d.latency_seconds},
+                                                              {"exposed_seconds", d.exposed_seconds},
+                                                              {"slowest_link", use_json(fabric, d.slowest)},
+                                                              {"nvlink_bound", d.nvlink_bound}};
+  return out;
+}
+
+void add_links(const Fabric& fabric, const LinkScore& links, ordered_json& out) {
+  out["routing"] = std::string(to_string(links.routing));
+  out["bottleneck"] = use_json(fabric, links.bottleneck);
+  out["max_utilisation"] = links.max_utilisation;
+  out["step_comm_seconds"] = links.step_comm_seconds;
+  out["dimensions"] = dimensions_json(fabric, links.dimensions);
+  if (links.ecmp)
+    out["ecmp"] = ordered_json{{"seed", links.ecmp->seed},
+                               {"draws", links.ecmp->draws},
+                               {"even_seconds", links.ecmp->even_seconds},
+                               {"mean_worst_seconds", links.ecmp->mean_worst_seconds}};
+  if (links.running.empty()) return;
+  out["bottleneck_with_running"] = use_json(fabric, links.shared);
+  out["running"] = ordered_json::array();
+  for (const RunningEffect& r : links.running)
+    out["running"].push_back(
+        ordered_json{{"job", r.name}, {"before", use_json(fabric, r.before)}, {"after", use_json(fabric, r.after)}});
+}
+
 ordered_json score_json(const Fabric& fabric, const Score& score) {
   ordered_json out;
   out["tier_bytes"] = ordered_json::object();
@@ -63,6 +99,7 @@ ordered_json score_json(const Fabric& fabric, const Score& score) {
   out["hop_bytes"] = number(score.hop_bytes);
   out["hops"] = ordered_json{{"mean", number(score.mean_hops)}, {"max", score.max_hops}};
   out["rerouted_bytes"] = number(score.rerouted_bytes);
+  if (score.links) add_links(fabric, *score.links, out);
   const SpreadJson spread = spread_json(fabric, score);
   out["spread"] = spread.value;
   out["fragmentation"] = ordered_json{{"before", per_level(fabric, score.fragmentation_before)},

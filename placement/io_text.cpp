@@ -38,6 +38,41 @@ std::string by_level(const Fabric& fabric, const std::vector<std::uint32_t>& cou
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string seconds_text(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.3f} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.3f} ms", seconds * 1e3);
+  return fmt::format("{:.3f} us", seconds * 1e6);
+}
+
+std::string use_text(const Fabric& fabric, const std::optional<LinkUse>& use) {
+  if (!use) return "no link";
+  const auto [from, to] = end_names(fabric, use->link);
+  return fmt::format("{} > {}, {} in {}", from, to, bytes_text(use->bytes), seconds_text(use->seconds));
+}
+
+std::string links_text(const Fabric& fabric, const LinkScore& links) {
+  std::string out = line(fmt::format("bottleneck ({})", to_string(links.routing)), use_text(fabric, links.bottleneck));
+  if (links.ecmp)
+    out += line("worst link of hashed flows",
+                fmt::format("mean of {} draws {}, even {}", links.ecmp->draws,
+                            seconds_text(links.ecmp->mean_worst_seconds), seconds_text(links.ecmp->even_seconds)));
+  out += line("communication a step", fmt::format("{}, busiest link {:.0f} % of it",
+                                                  seconds_text(links.step_comm_seconds), links.max_utilisation * 100));
+  for (const DimTime& d : links.dimensions) {
+    std::string what = seconds_text(d.seconds);
+    if (d.exposed_seconds != d.seconds) what += fmt::format(" ({} exposed)", seconds_text(d.exposed_seconds));
+    what += d.nvlink_bound ? ", waits for NVLink" : fmt::format(", waits for {}", use_text(fabric, d.slowest));
+    out += line(fmt::format("  {}", config::to_string(d.dim)), what);
+  }
+  if (links.running.empty()) return out;
+  out += line("bottleneck with running jobs", use_text(fabric, links.shared));
+  for (const RunningEffect& r : links.running) {
+    out += line(fmt::format("  {} before", r.name), use_text(fabric, r.before));
+    out += line(fmt::format("  {} after", r.name), use_text(fabric, r.after));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string write_score_text(const Fabric& fabric, const Score& score) {
@@ -48,6 +83,7 @@ std::string write_score_text(const Fabric& fabric, const Score& score) {
   out += line("hop-bytes", bytes_text(score.hop_bytes));
   out += line("hops", fmt::format("mean {:.3f}, max {}", score.mean_hops, score.max_hops));
   if (score.rerouted_bytes > 0) out += line("off their own rail", bytes_text(score.rerouted_bytes) + " a step");
+  if (score.links) out += links_text(fabric, *score.links);
   for (const DimSpread& s : score.spread) {
     std::vector<std::string> parts;
     for (Level l = 0; l < s.by_level.size(); ++l)

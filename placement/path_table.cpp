@@ -79,14 +79,18 @@ Path PathTable::lookup(std::uint32_t a, std::uint32_t b) {
   return cell;
 }
 
-std::optional<Path> PathTable::any_path(const Site& from, const Site& to) {
+std::optional<Route> PathTable::any_path(const Site& from, const Site& to) {
   const auto [at, fresh] = any_.try_emplace({from.kind, to.kind}, std::nullopt);
   if (!fresh) return at->second;
-  for (const std::uint32_t a : kinds_[from.kind].endpoints) {
-    for (const std::uint32_t b : kinds_[to.kind].endpoints) {
-      const Path p = lookup(a, b);
+  const std::vector<std::uint32_t>& senders = kinds_[from.kind].endpoints;
+  const std::vector<std::uint32_t>& receivers = kinds_[to.kind].endpoints;
+  for (std::uint32_t i = 0; i < senders.size(); ++i) {
+    for (std::uint32_t j = 0; j < receivers.size(); ++j) {
+      const Path p = lookup(senders[i], receivers[j]);
       if (p.hops == kNone) continue;
-      if (!at->second || std::tie(p.hops, p.tier) < std::tie(at->second->hops, at->second->tier)) at->second = p;
+      const auto& best = at->second;
+      if (!best || std::tie(p.hops, p.tier) < std::tie(best->path.hops, best->path.tier))
+        at->second = Route{p, true, i, j};
     }
   }
   return at->second;
@@ -97,10 +101,8 @@ std::optional<Route> PathTable::route(const Site& from, const Site& to) {
   const std::uint32_t nic = sending_nic(from, to);
   const std::uint32_t endpoint = nic == from.nic ? from.endpoint : kinds_[from.kind].endpoints[nic];
   const Path path = lookup(endpoint, to.endpoint);
-  if (path.hops != kNone) return Route{path, false};
-  const auto other = any_path(from, to);
-  if (!other) return std::nullopt;
-  return Route{*other, true};
+  if (path.hops != kNone) return Route{path, false, nic, to.nic};
+  return any_path(from, to);
 }
 
 }  // namespace weft::placement

@@ -32,10 +32,12 @@ struct Site {
   std::uint32_t endpoint = 0;  ///< of `nic`
 };
 
-/// A path that a flow takes, and whether it had to leave its rail.
+/// A path that a flow takes, whether it had to leave its rail, and between which NICs it goes (where hops is not 0).
 struct Route {
   topology::Path path;
   bool rerouted = false;
+  std::uint32_t from_nic = 0;
+  std::uint32_t to_nic = 0;
 };
 
 class PathTable {
@@ -68,7 +70,7 @@ class PathTable {
   [[nodiscard]] std::uint32_t sending_nic(const Site& from, const Site& to) const;
   [[nodiscard]] topology::Path lookup(std::uint32_t a, std::uint32_t b);
   [[nodiscard]] topology::Path ask(std::uint32_t a, std::uint32_t b) const;
-  [[nodiscard]] std::optional<topology::Path> any_path(const Site& from, const Site& to);
+  [[nodiscard]] std::optional<Route> any_path(const Site& from, const Site& to);
 
   const topology::Fabric* fabric_;
   std::vector<std::uint32_t> kind_of_class_;  // first kind of each class; kinds of one class are chained
@@ -76,7 +78,7 @@ class PathTable {
   std::vector<Kind> kinds_;
   std::vector<Endpoint> endpoints_;
   std::vector<topology::Path> table_;  // endpoints^2, or empty where that is too many
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<topology::Path>> any_;  // by kinds
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<Route>> any_;  // by kinds
 };
 
 }  // namespace weft::placement

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "link_tally.hpp"
 #include "path_table.hpp"
 #include "spread.hpp"
 
@@ -46,10 +47,13 @@ struct UnitSums {
 
 class FlowScorer {
  public:
-  FlowScorer(const Fabric& fabric, const Placement& placement, const Traffic& traffic, const ScoreOptions& options)
+  /// `tally` may be null.
+  FlowScorer(const Fabric& fabric, const Placement& placement, const Traffic& traffic, const ScoreOptions& options,
+             LinkTally* tally)
       : fabric_(fabric),
         placement_(placement),
         traffic_(traffic),
+        tally_(tally),
         paths_(fabric, nodes_of_ranks(placement), options.cross_rail ? options.cross_rail : traffic.cross_rail) {
     sites_.reserve(placement.ranks.size());
     for (const Slot& s : placement.ranks) sites_.push_back(paths_.site(s));
@@ -78,12 +82,13 @@ class FlowScorer {
     const config::Dim dim = term.term.dim;
     const RankGrid& grid = traffic_.grid;
     std::vector<UnitSums> sums(term.shapes.size());
+    const std::vector<std::vector<double>> volumes = edge_volumes(term);
     std::vector<std::uint32_t> members;
     for (std::uint32_t g = 0; g < grid.group_count(dim); ++g) {
       const std::uint32_t s = term.shape_of_group.empty() ? 0 : term.shape_of_group[g];
       if (term.shapes[s].edges.empty()) continue;
       grid.members(dim, g, members);
-      if (auto ok = add_group(term.shapes[s], members, sums[s], out); !ok) return ok;
+      if (auto ok = add_group(term.shapes[s], members, volumes[s], sums[s], out); !ok) return ok;
     }
     for (std::size_t s = 0; s < sums.size(); ++s) {
       const auto bytes = [&](std::uint64_t units) {
@@ -93,11 +98,38 @@ class FlowScorer {
       out.hop_bytes += bytes(sums[s].hops);
       out.rerouted_bytes += bytes(sums[s].rerouted);
     }
+    if (tally_ != nullptr) tally_->end_term(term, grid.group_size(dim), most_domains(dim));
     return {};
   }
 
-  Result<void> add_group(const Shape& shape, const std::vector<std::uint32_t>& members, UnitSums& sums, Score& out) {
-    for (const ShapeEdge& e : shape.edges) {
+  // Bytes of each edge of each shape, once for all groups; empty where nobody asks.
+  [[nodiscard]] std::vector<std::vector<double>> edge_volumes(const TrafficTermFlows& term) const {
+    std::vector<std::vector<double>> out(term.shapes.size());
+    if (tally_ == nullptr) return out;
+    for (std::size_t s = 0; s < out.size(); ++s)
+      for (const ShapeEdge& e : term.shapes[s].edges)
+        out[s].push_back(edge_bytes(e.units, term.term.bytes, term.shapes[s].denominator));
+    return out;
+  }
+
+  // The most NVLink domains that a group of the dimension lies on.
+  [[nodiscard]] std::uint32_t most_domains(config::Dim dim) const {
+    const RankGrid& grid = traffic_.grid;
+    std::vector<std::uint32_t> domains;
+    std::size_t most = 1;
+    for (std::uint32_t g = 0; g < grid.group_count(dim); ++g) {
+      domains.clear();
+      for (std::uint32_t i = 0; i < grid.group_size(dim); ++i) domains.push_back(sites_[grid.member(dim, g, i)].domain);
+      std::sort(domains.begin(), domains.end());
+      most = std::max<std::size_t>(most, std::unique(domains.begin(), domains.end()) - domains.begin());
+    }
+    return static_cast<std::uint32_t>(most);
+  }
+
+  Result<void> add_group(const Shape& shape, const std::vector<std::uint32_t>& members,
+                         const std::vector<double>& volumes, UnitSums& sums, Score& out) {
+    for (std::size_t i = 0; i < shape.edges.size(); ++i) {
+      const ShapeEdge& e = shape.edges[i];
       const std::uint32_t from = members[e.from];
       const std::uint32_t to = members[e.to];
       const auto route = paths_.route(sites_[from], sites_[to]);
@@ -106,6 +138,7 @@ class FlowScorer {
       sums.hops += e.units * route->path.hops;
       if (route->rerouted) sums.rerouted += e.units;
       out.max_hops = std::max<std::uint32_t>(out.max_hops, route->path.hops);
+      if (tally_ != nullptr) tally_->add(from, to, *route, volumes[i]);
     }
     return {};
   }
@@ -122,17 +155,53 @@ class FlowScorer {
   const Fabric& fabric_;
   const Placement& placement_;
   const Traffic& traffic_;
+  LinkTally* tally_;
   PathTable paths_;
   std::vector<Site> sites_;
 };
+
+// The even loads of a running job. Its own job's word on cross_rail holds, not that of the options.
+Result<SparseLoads> loads_of(const Fabric& fabric, const RunningJob& job, const LinkOptions& options) {
+  const auto named = [&](Error e) {
+    e.message = fmt::format("running job {}: {}", job.name, e.message);
+    return fail(std::move(e));
+  };
+  if (auto ok = check_fit(fabric, *job.placement, *job.traffic, {}); !ok) return named(ok.error());
+  LinkOptions even;
+  even.routing = Routing::spray;
+  even.time_model = options.time_model;
+  LinkTally tally(fabric, *job.placement, even);
+  Score unused;
+  if (auto ok = FlowScorer(fabric, *job.placement, *job.traffic, {}, &tally).run(unused); !ok) return named(ok.error());
+  return tally.total();
+}
+
+Result<void> score_links(const Fabric& fabric, LinkTally& tally, const LinkOptions& options, Score& out) {
+  out.links = tally.finish();
+  std::vector<SparseLoads> others;
+  for (const RunningJob& job : options.running) {
+    auto loads = loads_of(fabric, job, options);
+    if (!loads) return fail(loads.error());
+    others.push_back(std::move(*loads));
+  }
+  score_sharing(fabric, tally.total(), others, options, *out.links);
+  return {};
+}
 
 }  // namespace
 
 Result<Score> score(const Fabric& fabric, const Placement& placement, const Traffic& traffic,
                     const ScoreOptions& options) {
   if (auto ok = check_fit(fabric, placement, traffic, options); !ok) return fail(ok.error());
+  if (options.links.routing == Routing::forwarding_tables)
+    return fail(error(ErrorCode::unsupported, "static routing is not there yet", "spray or ecmp"));
+  std::optional<LinkTally> tally;
+  if (options.links.routing) tally.emplace(fabric, placement, options.links);
   Score out;
-  if (auto ok = FlowScorer(fabric, placement, traffic, options).run(out); !ok) return fail(ok.error());
+  if (auto ok = FlowScorer(fabric, placement, traffic, options, tally ? &*tally : nullptr).run(out); !ok)
+    return fail(ok.error());
+  if (tally)
+    if (auto ok = score_links(fabric, *tally, options.links, out); !ok) return fail(ok.error());
   NodeMask free = options.free_before != nullptr ? *options.free_before : NodeMask(fabric.node_count(), true);
   for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
     if (!fabric.usable(NodeId{n})) free[n] = false;

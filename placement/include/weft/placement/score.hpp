@@ -21,6 +21,7 @@
 
 #include "weft/config/error.hpp"
 #include "weft/config/job_spec.hpp"
+#include "weft/placement/link_score.hpp"
 #include "weft/placement/placement.hpp"
 #include "weft/placement/traffic.hpp"
 #include "weft/topology/fabric.hpp"
@@ -30,6 +31,8 @@ namespace weft::placement {
 struct ScoreOptions {
   std::optional<config::CrossRail> cross_rail;  ///< default: the job's, else pxn where the sender's node has NVLink
   const NodeMask* free_before = nullptr;        ///< for fragmentation and bounds; null = every usable node
+  /// Link loads and times. Without a routing they are left out: the rest of a score takes a fraction of the time.
+  LinkOptions links;
 };
 
 struct MeanMax {
@@ -63,11 +66,13 @@ struct Score {
     std::uint32_t leaves = 0, pods = 0, planes = 0, nvlink_domains = 0;
     friend bool operator==(const Exposure&, const Exposure&) = default;
   } exposure;
+  std::optional<LinkScore> links;  ///< where ScoreOptions::links has a routing
   friend bool operator==(const Score&, const Score&) = default;
 };
 
 /// Scores a placement of traffic.ranks() ranks. Errors: usage where placement, traffic and fabric do not fit together
-/// (rank counts, ids, GPUs or NICs out of range, mask size), infeasible where two ranks that talk have no path at all.
+/// (rank counts, ids, GPUs or NICs out of range, mask size), infeasible where two ranks that talk have no path at all,
+/// unsupported for static routing. The same for the running jobs, named.
 [[nodiscard]] Result<Score> score(const topology::Fabric& fabric, const Placement& placement, const Traffic& traffic,
                                   const ScoreOptions& options = {});
 

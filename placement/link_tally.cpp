@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link_tally.hpp"
+
+#include <algorithm>
+
+namespace weft::placement {
+namespace {
+
+using topology::Fabric;
+
+// The slowest of the links that `user` loads, under `loads`.
+std::optional<LinkUse> slowest_of(const Fabric& fabric, const SparseLoads& user, const std::vector<double>& loads) {
+  std::optional<LinkUse> worst;
+  for (const std::uint32_t link : user.touched) keep_slower(worst, use_of(fabric, link, loads[link]));
+  return worst;
+}
+
+void add_to(std::vector<double>& sum, const SparseLoads& loads) {
+  for (const std::uint32_t link : loads.touched) sum[link] += loads.bytes[link];
+}
+
+}  // namespace
+
+LinkTally::LinkTally(const Fabric& fabric, const Placement& placement, const LinkOptions& options)
+    : fabric_(fabric),
+      placement_(placement),
+      options_(options),
+      spray_(fabric),
+      nvlink_out_(placement.ranks.size(), 0),
+      nvlink_in_(placement.ranks.size(), 0),
+      dims_(config::kDims),
+      slowest_term_(config::kDims, -1) {
+  total_.bytes.assign(std::size_t{2} * fabric.link_count(), 0);
+  if (options.routing != Routing::ecmp) return;
+  term_ecmp_.emplace(fabric);
+  all_ecmp_.emplace(fabric);
+}
+
+void LinkTally::add(std::uint32_t from, std::uint32_t to, const Route& route, double bytes) {
+  const Slot& a = placement_.ranks[from];
+  const Slot& b = placement_.ranks[to];
+  if (route.path.hops == 0) {
+    nvlink_out_[from] += bytes;
+    nvlink_in_[to] += bytes;
+    return;
+  }
+  // To and from a NIC that is another GPU's, the bytes go over NVLink first.
+  if (route.from_nic != a.nic) nvlink_out_[from] += bytes;
+  if (route.to_nic != b.nic) nvlink_in_[to] += bytes;
+  hops_ = std::max<std::uint32_t>(hops_, route.path.hops);
+  const NicFlow flow{a.node, route.from_nic, b.node, route.to_nic, bytes};
+  // The path table has found a path between these very NICs.
+  (void)spray_.add(flow);
+  if (!term_ecmp_) return;
+  (void)term_ecmp_->add(flow);
+  (void)all_ecmp_->add(flow);
+}
+
+double LinkTally::nvlink_seconds() const {
+  double longest = 0;
+  for (std::size_t r = 0; r < nvlink_out_.size(); ++r) {
+    const double bytes = std::max(nvlink_out_[r], nvlink_in_[r]);
+    if (bytes == 0) continue;
+    const topology::NodeType& type = fabric_.type_of(placement_.ranks[r].node);
+    const Bandwidth each_way = type.nvlink ? type.nvlink_bandwidth.value_or(options_.time_model.nvlink_bandwidth)
+                                           : options_.time_model.pcie_bandwidth;
+    longest = std::max(longest, bytes / each_way.bytes_per_second());
+  }
+  return longest;
+}
+
+void LinkTally::end_term(const TrafficTermFlows& term, std::uint32_t ranks, std::uint32_t domains) {
+  spray_.route();
+  std::optional<LinkUse> worst = slowest_link(fabric_, spray_.loads());
+  if (term_ecmp_) worst = term_ecmp_->draw(options_.ecmp_seed).worst;
+  for (const std::uint32_t link : spray_.loads().touched) total_.add(link, spray_.loads().bytes[link]);
+  const double nvlink = nvlink_seconds();
+  if (worst || nvlink > 0) {
+    const config::TrafficTerm& t = term.term;
+    const double network = worst ? worst->seconds : 0;
+    const double transfer =
+        term.algorithm == config::Algorithm::hierarchical ? network + nvlink : std::max(network, nvlink);
+    const TimeModel& model = options_.time_model;
+    const double latency = latency_seconds(model, t.collective, term.algorithm, {ranks, domains, hops_});
+    const double seconds = latency + transfer / efficiency_of(model, t.collective, term.algorithm);
+    const auto d = static_cast<std::size_t>(t.dim);
+    if (!dims_[d]) dims_[d] = DimTime{t.dim, 0, 0, 0, std::nullopt, false};
+    dims_[d]->seconds += seconds;
+    dims_[d]->latency_seconds += latency;
+    if (seconds > slowest_term_[d]) {
+      slowest_term_[d] = seconds;
+      dims_[d]->slowest = worst;
+      dims_[d]->nvlink_bound = nvlink > network;
+    }
+  }
+  spray_.clear();
+  if (term_ecmp_) term_ecmp_->clear();
+  std::fill(nvlink_out_.begin(), nvlink_out_.end(), 0.0);
+  std::fill(nvlink_in_.begin(), nvlink_in_.end(), 0.0);
+  hops_ = 0;
+}
+
+void LinkTally::finish_ecmp(LinkScore& out) {
+  LinkScore::Ecmp ecmp;
+  ecmp.seed = options_.ecmp_seed;
+  ecmp.draws = std::max(options_.ecmp_draws, 1U);
+  if (out.bottleneck) ecmp.even_seconds = out.bottleneck->seconds;
+  for (std::uint32_t i = 0; i < ecmp.draws; ++i) {
+    const auto worst = all_ecmp_->draw(options_.ecmp_seed + i).worst;
+    if (i == 0) out.bottleneck = worst;
+    if (worst) ecmp.mean_worst_seconds += worst->seconds / ecmp.draws;
+  }
+  out.ecmp = ecmp;
+}
+
+LinkScore LinkTally::finish() {
+  LinkScore out;
+  out.routing = *options_.routing;
+  out.bottleneck = slowest_link(fabric_, total_);
+  if (all_ecmp_) finish_ecmp(out);
+  double busy = 0;
+  for (std::optional<DimTime>& d : dims_) {
+    if (!d) continue;
+    d->exposed_seconds = d->seconds * (1 - options_.time_model.overlap[static_cast<std::size_t>(d->dim)]);
+    busy += d->seconds;
+    out.step_comm_seconds += d->exposed_seconds;
+    out.dimensions.push_back(*d);
+  }
+  if (out.bottleneck) out.max_utilisation = out.bottleneck->seconds / busy;
+  return out;
+}
+
+void score_sharing(const Fabric& fabric, const SparseLoads& own, const std::vector<SparseLoads>& others,
+                   const LinkOptions& options, LinkScore& out) {
+  if (others.empty()) return;
+  std::vector<double> before(std::size_t{2} * fabric.link_count(), 0);
+  for (const SparseLoads& o : others) add_to(before, o);
+  std::vector<double> after = before;
+  add_to(after, own);
+  out.shared = slowest_of(fabric, own, after);
+  for (std::size_t i = 0; i < others.size(); ++i)
+    out.running.push_back(
+        {options.running[i].name, slowest_of(fabric, others[i], before), slowest_of(fabric, others[i], after)});
+}
+
+}  // namespace weft::placement

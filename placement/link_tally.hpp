@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Collects the flows of a score, term by term, and makes the LinkScore of them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ecmp.hpp"
+#include "link_router.hpp"
+#include "path_table.hpp"
+#include "weft/placement/link_score.hpp"
+#include "weft/placement/placement.hpp"
+#include "weft/placement/traffic.hpp"
+
+namespace weft::placement {
+
+class LinkTally {
+ public:
+  /// For `placement`'s job. Precondition: options.routing is spray or ecmp; all three outlive it.
+  LinkTally(const topology::Fabric& fabric, const Placement& placement, const LinkOptions& options);
+
+  /// One flow of the term at hand, over `route`.
+  void add(std::uint32_t from, std::uint32_t to, const Route& route, double bytes);
+  /// Ends the term; its groups have `ranks` ranks on up to `domains` NVLink domains.
+  void end_term(const TrafficTermFlows& term, std::uint32_t ranks, std::uint32_t domains);
+  /// The score of all terms.
+  [[nodiscard]] LinkScore finish();
+  /// Bytes of all terms, spread evenly.
+  [[nodiscard]] const SparseLoads& total() const { return total_; }
+
+ private:
+  [[nodiscard]] double nvlink_seconds() const;
+  void finish_ecmp(LinkScore& out);
+
+  const topology::Fabric& fabric_;
+  const Placement& placement_;
+  const LinkOptions& options_;
+  SprayRouter spray_;
+  std::optional<EcmpRouter> term_ecmp_;
+  std::optional<EcmpRouter> all_ecmp_;
+  SparseLoads total_;
+  std::vector<double> nvlink_out_;  // by rank, of the term at hand
+  std::vector<double> nvlink_in_;
+  std::uint32_t hops_ = 0;
+  std::vector<std::optional<DimTime>> dims_;
+  std::vector<double> slowest_term_;  // by dim: the longest term so far
+};
+
+/// Fills in what this job and the running ones do to each other; loads in the order of options.running.
+void score_sharing(const topology::Fabric& fabric, const SparseLoads& own, const std::vector<SparseLoads>& others,
+                   const LinkOptions& options, LinkScore& out);
+
+}  // namespace weft::placement
