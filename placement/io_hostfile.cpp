@@ -29,23 +29,26 @@ class HostfileReader {
 
  private:
   Result<void> read_line(std::string_view line, std::uint32_t number) {
-    line = line.substr(0, line.find('#'));
+    bool first = true;
     for (std::size_t i = 0; i < line.size();) {
       if (blank(line[i])) {
         ++i;
         continue;
       }
+      if (line[i] == '#') return {};  // at the start of a word only: names may hold one
       std::size_t end = i;
       while (end < line.size() && !blank(line[end])) ++end;
-      if (auto ok = read_word(line.substr(i, end - i), {number, static_cast<std::uint32_t>(i + 1)}); !ok) return ok;
+      const Position at{number, static_cast<std::uint32_t>(i + 1)};
+      if (auto ok = read_word(line.substr(i, end - i), at, first); !ok) return ok;
+      first = false;
       i = end;
     }
     return {};
   }
 
-  Result<void> read_word(std::string_view word, Position at) {
+  Result<void> read_word(std::string_view word, Position at, bool first) {
     const auto width = static_cast<std::uint32_t>(word.size());
-    if (word.find('=') != std::string_view::npos)
+    if (!first && word.find('=') != std::string_view::npos)  // Open MPI's and MPICH's "slots=8"
       return fail(error_at(ErrorCode::bad_name, source_, at, width, fmt::format("\"{}\" is no node name", word),
                            "node names alone, one for each node"));
     const auto names = config::expand_hostlist(word);

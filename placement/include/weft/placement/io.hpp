@@ -46,8 +46,9 @@ struct PlacementDoc {
 /// bad_value, bad_name, duplicate, dangling, limit, each with its place.
 [[nodiscard]] Result<PlacementDoc> parse_placement_json(const Source& source);
 
-/// Reads a hostfile: node names or hostlists separated by blanks and lines, rank order, `#` to the end of the line is a
-/// comment. Words such as `slots=8` are refused. Errors: bad_name, duplicate, missing, limit.
+/// Reads a hostfile: node names or hostlists separated by blanks and lines, rank order, a word that starts
+/// with `#` begins a comment. Words such as `slots=8` after a name are refused. Errors: bad_name, duplicate, missing,
+/// limit.
 [[nodiscard]] Result<PlacementDoc> parse_hostfile(const Source& source);
 
 /// Either of the two: JSON where the text starts with `{`.
