@@ -74,11 +74,15 @@ config::FabricSpec start(std::string name, const NodeShape& shape) {
 }
 
 void add_nodes(config::FabricSpec& spec, std::string names) {
-  spec.nodes.push_back({{std::move(names), {}}, spec.node_types.front().name, 1});
+  config::NodeSpec& entry = spec.nodes.emplace_back();
+  entry.names.value = std::move(names);
+  entry.type = spec.node_types.front().name;
 }
 
 void add_switches(config::FabricSpec& spec, std::string names, std::uint32_t tier) {
-  spec.switches.push_back({{std::move(names), {}}, tier});
+  config::SwitchSpec& entry = spec.switches.emplace_back();
+  entry.names.value = std::move(names);
+  entry.tier = tier;
 }
 
 config::LinkSpec& add_link(config::FabricSpec& spec, std::string from, std::string to, config::LinkPattern pattern,
