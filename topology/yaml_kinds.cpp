@@ -102,10 +102,9 @@ TopKeys block_keys(std::string_view text) {
     begun = true;
     if (keys.list && content.starts_with("- {")) {
       keys.value.merge(flow_keys(content.substr(2)).value);
-    } else if (keys.list && line.starts_with("- ")) {
-      take_key(line.substr(2), keys);
-    } else if (keys.list && line.starts_with("  ") && line.size() > 2 && line[2] != ' ' && line[2] != '-') {
-      take_key(line.substr(2), keys);
+    } else if (keys.list && (line.starts_with("- ") ||
+                             (line.starts_with("  ") && line.size() > 2 && line[2] != ' ' && line[2] != '-'))) {
+      take_key(line.substr(2), keys);  // the first key of an item, or one below it
     } else if (!line.empty() && line[0] != ' ' && line[0] != '\t' && line[0] != '#' && line[0] != '-') {
       take_key(line, keys);
     }

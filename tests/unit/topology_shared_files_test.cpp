@@ -45,9 +45,8 @@ constexpr FileKind kModel = FileKind::topograph_model;
 //                  out, one more for each adapter under a default description; cables: pairs of (GUID, port) on lines
 //                  that start with '[', each once, loops on one switch and aggregation nodes left out
 //   ports report, iblinkinfo  the same of the same fabric
-//   tree, models   a Python script that expands the hostlists; cables are 8 a node at each level up to its root (8
-//   NICs,
-//                  no oversubscription), and one for each empty leaf at each level
+//   tree, models   a script that expands the hostlists; cables are 8 a node at each level up to its root (8 NICs, no
+//                  oversubscription), and one for each empty leaf at each level
 //   block          the same, each group that holds more than one of the next smaller level a switch, and one on top
 //                  where several are left: azure 4+1, check 8+4+2+1, slinky_dra 12+6+3+1
 //   CSV            distinct hosts; distinct prefixes of (DSW, PSW, ASW); 3 levels of 8 cables a host
