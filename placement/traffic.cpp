@@ -133,7 +133,8 @@ class TermBuilder {
 
 double edge_bytes(std::uint64_t units, Bytes volume, std::uint64_t denominator) {
   const unsigned __int128 product = static_cast<unsigned __int128>(units) * volume.value;
-  const auto whole = static_cast<double>(product / denominator);
+  const unsigned __int128 quotient = product / denominator;
+  const auto whole = static_cast<double>(quotient);
   const auto rest = static_cast<double>(static_cast<std::uint64_t>(product % denominator));
   return rest == 0 ? whole : whole + rest / static_cast<double>(denominator);
 }
