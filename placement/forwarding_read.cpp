@@ -101,7 +101,7 @@ class TableReader {
   explicit TableReader(const Source& source) : source_(source) {}
 
   Result<ForwardingTables> run() {
-    if (auto e = each_line(source_, [this](Scan scan) { return read(std::move(scan)); })) return fail(std::move(*e));
+    if (auto e = each_line(source_, [this](Scan scan) { return read(scan); })) return fail(std::move(*e));
     if (out_.switches.empty())
       return fail(error_at(ErrorCode::missing, source_, {1, 1}, 1, "the file holds no switch's forwarding table",
                            std::string(kHeads)));

@@ -26,7 +26,7 @@ std::string level_key(const Fabric& fabric, Level level) { return std::string(fa
 
 ordered_json per_level(const Fabric& fabric, const std::vector<std::uint32_t>& counts) {
   ordered_json out = ordered_json::object();
-  for (Level l = 0; l < counts.size(); ++l) out[level_key(fabric, l)] = counts[l];
+  for (Level l = 0; l < static_cast<Level>(counts.size()); ++l) out[level_key(fabric, l)] = counts[l];
   return out;
 }
 
@@ -41,7 +41,7 @@ SpreadJson spread_json(const Fabric& fabric, const Score& score) {
   SpreadJson out;
   for (const DimSpread& s : score.spread) {
     const std::string dim(config::to_string(s.dim));
-    for (Level l = 0; l < s.by_level.size(); ++l) {
+    for (Level l = 0; l < static_cast<Level>(s.by_level.size()); ++l) {
       const std::string level = level_key(fabric, l);
       const MeanMax& v = s.by_level[l];
       out.value[dim][level] = mean_max(v.mean, v.max);

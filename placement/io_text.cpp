@@ -34,7 +34,8 @@ std::string line(std::string_view what, std::string_view value) { return fmt::fo
 
 std::string by_level(const Fabric& fabric, const std::vector<std::uint32_t>& counts) {
   std::vector<std::string> parts;
-  for (Level l = 0; l < counts.size(); ++l) parts.push_back(fmt::format("{} {}", fabric.level_name(l), counts[l]));
+  for (Level l = 0; l < static_cast<Level>(counts.size()); ++l)
+    parts.push_back(fmt::format("{} {}", fabric.level_name(l), counts[l]));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -86,7 +87,7 @@ std::string write_score_text(const Fabric& fabric, const Score& score) {
   if (score.links) out += links_text(fabric, *score.links);
   for (const DimSpread& s : score.spread) {
     std::vector<std::string> parts;
-    for (Level l = 0; l < s.by_level.size(); ++l)
+    for (Level l = 0; l < static_cast<Level>(s.by_level.size()); ++l)
       parts.push_back(fmt::format("{} {:.2f}/{:.0f} (at least {})", fabric.level_name(l), s.by_level[l].mean,
                                   s.by_level[l].max, s.bound[l]));
     out += line(fmt::format("spread of {} groups, mean/max", config::to_string(s.dim)),

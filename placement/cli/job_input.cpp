@@ -54,7 +54,7 @@ Result<void> mark_file(const topology::Fabric& fabric, const std::string& path, 
     const std::string_view list = trimmed(line.substr(0, line.find('#')));
     if (list.empty()) continue;
     const auto begin = static_cast<std::size_t>(list.data() - line.data());
-    const auto marked =
+    auto marked =
         mark(fabric, list, value, mask,
              [&](ErrorCode code, std::size_t offset, std::size_t length, std::string message, std::string expected) {
                return error_at(code, *source, {number, static_cast<std::uint32_t>(begin + offset + 1)},
