@@ -63,6 +63,7 @@ class FlowScorer {
     out.tier_bytes.assign(fabric_.max_tier() + std::size_t{1}, 0.0);
     for (const TrafficTermFlows& term : traffic_.terms)
       if (auto ok = add_term(term, out); !ok) return ok;
+    if (auto ok = add_direct(out); !ok) return ok;
     double outside = 0;
     for (std::size_t t = 1; t < out.tier_bytes.size(); ++t) outside += out.tier_bytes[t];
     for (std::size_t t = 2; t < out.tier_bytes.size(); ++t) out.cross_spine_bytes += out.tier_bytes[t];
@@ -140,6 +141,22 @@ class FlowScorer {
       out.max_hops = std::max<std::uint32_t>(out.max_hops, route->path.hops);
       if (tally_ != nullptr) tally_->add(from, to, *route, volumes[i]);
     }
+    return {};
+  }
+
+  Result<void> add_direct(Score& out) {
+    UnitSums sums;
+    for (const RankFlow& f : traffic_.direct) {
+      const auto route = paths_.route(sites_[f.from], sites_[f.to]);
+      if (!route) return no_path(f.from, f.to);
+      sums.tier[route->path.tier] += f.bytes;
+      sums.hops += f.bytes * route->path.hops;
+      if (route->rerouted) sums.rerouted += f.bytes;
+      out.max_hops = std::max<std::uint32_t>(out.max_hops, route->path.hops);
+    }
+    for (std::size_t t = 0; t < out.tier_bytes.size(); ++t) out.tier_bytes[t] += static_cast<double>(sums.tier[t]);
+    out.hop_bytes += static_cast<double>(sums.hops);
+    out.rerouted_bytes += static_cast<double>(sums.rerouted);
     return {};
   }
 

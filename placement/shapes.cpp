@@ -89,6 +89,14 @@ Shape flat_shape(Collective collective, std::uint32_t g) {
   return out;
 }
 
+config::Algorithm algorithm_or_ring(config::Algorithm wanted, Collective collective) {
+  const bool reduces = collective == Collective::allreduce;
+  const bool rings = reduces || collective == Collective::reduce_scatter || collective == Collective::allgather;
+  if (wanted == config::Algorithm::tree && !reduces) return config::Algorithm::ring;
+  if (wanted == config::Algorithm::hierarchical && !rings) return config::Algorithm::ring;
+  return wanted;
+}
+
 std::optional<std::uint32_t> even_run(std::span<const std::uint32_t> runs) {
   if (runs.empty() || !std::all_of(runs.begin(), runs.end(), [&](std::uint32_t r) { return r == runs.front(); }))
     return std::nullopt;

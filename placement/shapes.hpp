@@ -17,6 +17,9 @@ namespace weft::placement {
 /// Number of edges flat_shape would make. O(1).
 [[nodiscard]] std::uint64_t flat_edge_count(config::Collective collective, std::uint32_t group_size);
 
+/// `wanted` where the collective has it, else ring: for terms whose algorithm nobody asked for one by one.
+[[nodiscard]] config::Algorithm algorithm_or_ring(config::Algorithm wanted, config::Collective collective);
+
 /// A group's members cut into runs that share a node: run lengths, in member order.
 using NodeRuns = std::vector<std::uint32_t>;
 

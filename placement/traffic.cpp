@@ -7,6 +7,8 @@
 #include <map>
 
 #include "shapes.hpp"
+#include "weft/placement/comm_file.hpp"
+#include "weft/placement/model.hpp"
 
 namespace weft::placement {
 namespace {
@@ -54,6 +56,32 @@ Algorithm choose(const config::TrafficTerm& term, const NodeRuns& runs) {
   if (*per_node > 1) return Algorithm::hierarchical;
   if (term.collective != Collective::allreduce) return Algorithm::ring;
   return automatic_tree(static_cast<std::uint32_t>(runs.size()), term.bytes) ? Algorithm::tree : Algorithm::ring;
+}
+
+struct SaidTraffic {
+  std::vector<config::TrafficTerm> terms;
+  std::vector<RankFlow> direct;
+};
+
+// What the job says it moves, whichever way it says it.
+Result<SaidTraffic> terms_of(const config::JobSpec& job, const config::Layout& layout) {
+  SaidTraffic out;
+  if (job.model) {
+    auto derived = derive_traffic(*job.model, layout, job.algorithm, job.source);
+    if (!derived) return fail(derived.error());
+    for (DerivedTerm& t : derived->terms) out.terms.push_back(t.term);
+    return out;
+  }
+  if (!job.matrix) {
+    out.terms = job.traffic;
+    return out;
+  }
+  auto file = load_comm_file(job, layout);
+  if (!file) return fail(file.error());
+  out.direct = std::move(file->flows);
+  out.terms = std::move(file->terms);
+  for (config::TrafficTerm& t : out.terms) t.algorithm = algorithm_or_ring(job.algorithm, t.collective);
+  return out;
 }
 
 class TermBuilder {
@@ -175,15 +203,11 @@ std::uint64_t Traffic::flow_count() const {
       for (const std::uint32_t s : term.shape_of_group) count += term.shapes[s].edges.size();
     }
   }
-  return count;
+  return count + direct.size();
 }
 
 Result<Traffic> build_traffic(const config::JobSpec& job, const config::Layout& layout) {
   if (auto ok = check_layout(layout); !ok) return fail(ok.error());
-  if (job.model || job.matrix)
-    return fail(error(ErrorCode::unsupported,
-                      fmt::format("traffic from a {} cannot be used yet", job.model ? "model" : "matrix"),
-                      "explicit volumes under `traffic`"));
   if (job.nodes == 0 || layout.ranks() % job.nodes != 0)
     return fail(error(ErrorCode::bad_value,
                       fmt::format("{} ranks cannot be spread evenly over {} nodes", layout.ranks(), job.nodes)));
@@ -191,7 +215,10 @@ Result<Traffic> build_traffic(const config::JobSpec& job, const config::Layout& 
   out.grid = RankGrid(layout);
   out.ranks_per_node = static_cast<std::uint32_t>(layout.ranks() / job.nodes);
   out.cross_rail = job.cross_rail;
-  for (const config::TrafficTerm& term : job.traffic) {
+  auto said = terms_of(job, layout);
+  if (!said) return fail(said.error());
+  out.direct = std::move(said->direct);
+  for (const config::TrafficTerm& term : said->terms) {
     auto flows = TermBuilder(out.grid, out.ranks_per_node, term).build();
     if (!flows) return fail(flows.error());
     out.terms.push_back(std::move(*flows));

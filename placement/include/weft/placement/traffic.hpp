@@ -104,6 +104,19 @@ struct Flow {
   friend bool operator==(const Flow&, const Flow&) = default;
 };
 
+/// Bytes between two ranks in one step as a matrix says them: whole, so that their sums are exact.
+struct RankFlow {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const RankFlow&, const RankFlow&) = default;
+  friend auto operator<=>(const RankFlow&, const RankFlow&) = default;
+};
+
+/// More bytes than this in one step's direct flows together, or in one term, are refused (ErrorCode::limit): times the
+/// hops of a path they still fit 64 bits.
+inline constexpr std::uint64_t kMaxStepBytes = 1ULL << 55;
+
 /// The whole step. A value; shared freely between threads.
 struct Traffic {
   RankGrid grid{config::Layout{}};
@@ -111,14 +124,21 @@ struct Traffic {
   std::optional<config::CrossRail> cross_rail;  ///< the job's word, if any
   std::vector<TrafficTermFlows> terms;          ///< in the job's order; terms on groups of one rank move nothing
 
+  /// Exchanges that belong to no dimension, ascending by (from, to), each pair once, never a rank with itself. They
+  /// count in tier bytes, hop-bytes and hops like any other; spread is of groups and knows nothing of them.
+  std::vector<RankFlow> direct;
+
   [[nodiscard]] std::uint32_t ranks() const { return grid.ranks(); }
   [[nodiscard]] const config::Layout& layout() const { return grid.layout(); }
   /// Flows of one term over all groups, in group order. For tests, reports and exports: one entry each.
   [[nodiscard]] std::vector<Flow> flows(const TrafficTermFlows& term) const;
+  /// Of all terms, and direct.
   [[nodiscard]] std::uint64_t flow_count() const;
 };
 
-/// Expands explicit volumes. With g the group size and V the term's bytes, each group moves:
+/// What a job moves: its explicit volumes, those derived from its `model` (model.hpp), or its `matrix` file
+/// (comm_file.hpp; read from disk, relative to the job file's directory: the one case in which this function is not
+/// pure). With g the group size and V the term's bytes, each group moves:
 ///
 ///   ring          allreduce 2V(g-1)/g on each edge i -> i+1 of the ring in rank order (g edges, wrapping);
 ///                 reduce_scatter and allgather V(g-1)/g on each; broadcast V on each edge of the chain (g-1 edges);
@@ -132,8 +152,8 @@ struct Traffic {
 ///                 saves outweighs the 8 % of bandwidth that it costs (see automatic_tree); else ring.
 ///
 /// Rank r is on node r / ranks_per_node, ranks_per_node being ranks / job.nodes. A term on groups of one rank has no
-/// edges. Errors: bad_value (layout against nodes, an algorithm that a collective does not have), unsupported (a
-/// `model` or `matrix`), limit.
+/// edges. Errors: bad_value (layout against nodes, an algorithm that a collective does not have), unsupported
+/// (hierarchical on uneven groups), limit, and those of derive_traffic and load_comm_file.
 [[nodiscard]] Result<Traffic> build_traffic(const config::JobSpec& job, const config::Layout& layout);
 
 /// The rule by which `auto` prefers the tree over the ring for an allreduce of `volume` over `nodes` nodes with one
