@@ -159,9 +159,8 @@ TEST(PlacementModel, AsAicbLogsIt) {
   m.seq = 2048;
   m.global_batch = 16;
   m.zero = 1;
-  EXPECT_THAT(terms(m, layout(8, 1, 1, 1, 16)),
-              ElementsAre("tp allreduce " + std::to_string(160ULL * 20971520), "dp reduce_scatter 6422958080",
-                          "dp allgather 3211479040"));
+  EXPECT_THAT(terms(m, layout(8, 1, 1, 1, 16)), ElementsAre("tp allreduce " + std::to_string(160ULL * 20971520),
+                                                            "dp reduce_scatter 6422958080", "dp allgather 3211479040"));
 }
 
 TEST(PlacementModel, ZeroStages) {
@@ -191,7 +190,7 @@ TEST(PlacementModel, Precisions) {
   m.precision = "fp8";
   EXPECT_EQ(terms(m, l), terms(gpt3(), l));
   m.precision = "int4";
-  EXPECT_EQ(fault(m, l), "error: precision \"int4\"; expected fp32, bf16, fp16 or fp8\n");
+  EXPECT_EQ(fault(m, l), "error: precision \"int4\"; expected fp32, bf16, fp16 or fp8");
 }
 
 TEST(PlacementModel, InterleavingSendsEachMicrobatchOnceAChunk) {
@@ -228,23 +227,23 @@ TEST(PlacementModel, MissingNumbersAreNamed) {
   ModelSpec m = gpt3();
   m.layers.reset();
   EXPECT_EQ(fault(m, layout(8, 1, 1, 8, 16)),
-            "error: model does not say layers, which tp 8 needs; expected \"layers: 80\" under model\n");
+            "error: model does not say layers, which tp 8 needs; expected \"layers: 80\" under model");
   m = gpt3();
   m.seq.reset();
   EXPECT_EQ(fault(m, layout(1, 1, 1, 8, 16)),
-            "error: model does not say seq, which pp 8 needs; expected \"seq: 8192\" under model\n");
+            "error: model does not say seq, which pp 8 needs; expected \"seq: 8192\" under model");
   m = gpt3();
   m.global_batch.reset();
   EXPECT_EQ(fault(m, layout(8, 1, 1, 8, 16)),
             "error: model does not say global_batch, which the number of microbatches needs; expected "
-            "\"global_batch: 1024\" under model\n");
+            "\"global_batch: 1024\" under model");
   m = gpt3();
   m.parameters.reset();
   EXPECT_EQ(fault(m, layout(8, 1, 1, 8, 16)),
             "error: model does not say vocab, which the number of parameters needs; expected \"vocab: 128256\" or "
-            "\"parameters: 70B\" under model\n");
+            "\"parameters: 70B\" under model");
   EXPECT_EQ(fault(gpt3(), layout(8, 1, 2, 8, 16)),
-            "error: model does not say experts, which ep 2 needs; expected \"experts: 8\" under model\n");
+            "error: model does not say experts, which ep 2 needs; expected \"experts: 8\" under model");
 }
 
 TEST(PlacementModel, NumbersThatDoNotDivideShowTheArithmetic) {
@@ -252,26 +251,26 @@ TEST(PlacementModel, NumbersThatDoNotDivideShowTheArithmetic) {
   m.global_batch = 100;
   EXPECT_EQ(fault(m, layout(8, 1, 1, 8, 16)),
             "error: global_batch 100 is no multiple of microbatch 1 x dp 16 = 16: 100 / 16 = 6.25; expected a whole "
-            "number of microbatches on each data-parallel rank\n");
+            "number of microbatches on each data-parallel rank");
   m = mixtral();
   m.experts = 12;
   EXPECT_EQ(fault(m, layout(4, 1, 8, 2, 16)),
             "error: ep 8 does not divide experts 12: 12 / 8 = 1.5; expected as many experts on each rank of an ep "
-            "group\n");
+            "group");
   m = llama3_70b();
   m.seq = 8191;
   EXPECT_EQ(fault(m, layout(8, 2, 1, 4, 8)),
             "error: seq 8191 is not a multiple of cp 2: 8191 / 2 = 4095.5; expected a sequence that cp cuts into equal "
-            "parts\n");
+            "parts");
   m = mixtral();
   m.parameters = 5e9;
   EXPECT_EQ(fault(m, layout(4, 1, 8, 2, 16)),
             "error: parameters 5000000000 are fewer than the experts' alone, 45097156608; expected layers, hidden, "
-            "ffn_hidden and experts that fit the total\n");
+            "ffn_hidden and experts that fit the total");
   m = gpt3();
   m.interleave = 16;
   EXPECT_EQ(fault(m, layout(8, 1, 1, 8, 16)),
-            "error: pp 8 x interleave 16 = 128 chunks of 96 layers; expected at least a layer a chunk\n");
+            "error: pp 8 x interleave 16 = 128 chunks of 96 layers; expected at least a layer a chunk");
 }
 
 TEST(PlacementModel, HugeNumbersAreALimitNotNonsense) {
