@@ -56,8 +56,17 @@ struct Step {
   bool any = false;
 };
 
-enum Column : std::size_t { kType, kGroup, kSize, kBytes, kStage, kExtra, kTimes, kColumns };
-constexpr std::array<std::string_view, kColumns> kNames{
+enum Column : std::size_t {
+  type_column,
+  group_column,
+  size_column,
+  bytes_column,
+  stage_column,
+  extra_column,
+  times_column,
+  column_count
+};
+constexpr std::array<std::string_view, column_count> kNames{
     "comm_type", "comm_group", "comm_group_size", "msg_size", "stage", "additional", "count"};
 
 class AicbReader {
@@ -111,9 +120,9 @@ class AicbReader {
     split_fields(lines_.line(), fields_);
     at_.fill(std::nullopt);
     for (std::size_t i = 0; i < fields_.size(); ++i)
-      for (std::size_t c = 0; c < kColumns; ++c)
+      for (std::size_t c = 0; c < column_count; ++c)
         if (fields_[i].text == kNames[c]) at_[c] = i;
-    for (const Column c : {kType, kGroup, kSize, kBytes, kStage})
+    for (const Column c : {type_column, group_column, size_column, bytes_column, stage_column})
       if (!at_[c])
         return refuse(ErrorCode::missing, fields_.front(), fmt::format("the log has no column {}", kNames[c]),
                       "comm_type, comm_group, comm_group_size, msg_size and stage; older logs without group sizes do "
@@ -131,7 +140,7 @@ class AicbReader {
     if (fields_.size() != columns_)
       return refuse(ErrorCode::syntax, fields_.back(),
                     fmt::format("{} fields, the header has {}", fields_.size(), columns_), "as many on each line");
-    const std::string_view type = after_dot(field(kType)->text, "CommType.");
+    const std::string_view type = after_dot(field(type_column)->text, "CommType.");
     if (type == "epoch_end") {
       if (step_.any) last_ = step_;
       step_ = Step{};
@@ -141,31 +150,31 @@ class AicbReader {
     const auto known =
         std::find_if(kOperations.begin(), kOperations.end(), [&](const Operation& o) { return o.word == type; });
     if (!point && known == kOperations.end())
-      return refuse(ErrorCode::unsupported, *field(kType), fmt::format("no communication of name \"{}\"", type),
+      return refuse(ErrorCode::unsupported, *field(type_column), fmt::format("no communication of name \"{}\"", type),
                     "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, isend, irecv");
     if (!point && !known->collective) return {};
     std::uint64_t times = 1;
-    if (const CommField* count = field(kTimes); count != nullptr && count->text != "None") {
+    if (const CommField* count = field(times_column); count != nullptr && count->text != "None") {
       const auto value = read_count(source_, lines_.number(), *count, "count", 1, kMaxCount);
       if (!value) return fail(value.error());
       times = *value;
     }
-    const auto bytes = read_amount(source_, lines_.number(), *field(kBytes), "msg_size");
+    const auto bytes = read_amount(source_, lines_.number(), *field(bytes_column), "msg_size");
     if (!bytes) return fail(bytes.error());
     return point ? point_to_point(type == "isend", *bytes, times) : collective(*known->collective, *bytes, times);
   }
 
-  [[nodiscard]] bool in_setup() const { return field(kStage)->text.starts_with("init"); }
+  [[nodiscard]] bool in_setup() const { return field(stage_column)->text.starts_with("init"); }
 
   // The receiving end of an exchange says the same bytes again.
   Result<void> point_to_point(bool sends, std::uint64_t bytes, std::uint64_t times) {
-    if (after_dot(field(kGroup)->text, "CommGroup.") != "pp_group")
-      return refuse(ErrorCode::unsupported, *field(kGroup), "sends between ranks of other groups than pp_group",
+    if (after_dot(field(group_column)->text, "CommGroup.") != "pp_group")
+      return refuse(ErrorCode::unsupported, *field(group_column), "sends between ranks of other groups than pp_group",
                     "a matrix of bytes");
     if (!sends || in_setup()) return {};
-    const std::string_view extra = at_[kExtra] ? field(kExtra)->text : std::string_view{};
-    const bool back =
-        extra.find("prev") != std::string_view::npos || (extra.empty() && field(kStage)->text.starts_with("backward"));
+    const std::string_view extra = at_[extra_column] ? field(extra_column)->text : std::string_view{};
+    const bool back = extra.find("prev") != std::string_view::npos ||
+                      (extra.empty() && field(stage_column)->text.starts_with("backward"));
     std::uint64_t& sum = back ? step_.to_previous : step_.to_next;
     const unsigned __int128 total = sum + static_cast<unsigned __int128>(bytes) * times;
     if (total > kMaxStepBytes) return too_much();
@@ -175,21 +184,21 @@ class AicbReader {
   }
 
   Result<void> collective(Collective collective, std::uint64_t bytes, std::uint64_t times) {
-    const std::string_view word = after_dot(field(kGroup)->text, "CommGroup.");
+    const std::string_view word = after_dot(field(group_column)->text, "CommGroup.");
     if (word == "embedding_group") {
       embedding_ = embedding_ || !in_setup();
       return {};
     }
-    const auto size = read_count(source_, lines_.number(), *field(kSize), "comm_group_size", 1, kMaxRanks);
+    const auto size = read_count(source_, lines_.number(), *field(size_column), "comm_group_size", 1, kMaxRanks);
     if (!size) return fail(size.error());
     if (word == "ep_dp_group") return expert_replicas(collective, bytes, times, *size);
     const auto group = std::find_if(kGroups.begin(), kGroups.end(), [&](const Group& g) { return g.word == word; });
     if (group == kGroups.end())
-      return refuse(ErrorCode::unsupported, *field(kGroup), fmt::format("groups of kind \"{}\"", word),
+      return refuse(ErrorCode::unsupported, *field(group_column), fmt::format("groups of kind \"{}\"", word),
                     "tp_group, dp_group, pp_group, ep_group or ep_dp_group");
     std::uint32_t& known = out_.size[static_cast<std::size_t>(group->dim)];
     if (known != 0 && known != *size)
-      return refuse(ErrorCode::conflict, *field(kSize),
+      return refuse(ErrorCode::conflict, *field(size_column),
                     fmt::format("{} of {} ranks, above it had {}", word, *size, known), "one size a kind of group");
     known = static_cast<std::uint32_t>(*size);
     if (in_setup()) return {};
@@ -200,7 +209,7 @@ class AicbReader {
 
   Result<void> expert_replicas(Collective collective, std::uint64_t bytes, std::uint64_t times, std::uint64_t size) {
     if (replicas_ != 0 && replicas_ != size)
-      return refuse(ErrorCode::conflict, *field(kSize),
+      return refuse(ErrorCode::conflict, *field(size_column),
                     fmt::format("ep_dp_group of {} ranks, above it had {}", size, replicas_),
                     "one size a kind of group");
     replicas_ = size;
@@ -211,7 +220,7 @@ class AicbReader {
   }
 
   tl::unexpected<Error> too_much() const {
-    return refuse(ErrorCode::limit, *field(kBytes), "the bytes up to here come to more than a step may move",
+    return refuse(ErrorCode::limit, *field(bytes_column), "the bytes up to here come to more than a step may move",
                   fmt::format("at most {} a dimension and collective", kMaxStepBytes));
   }
 
@@ -255,7 +264,7 @@ class AicbReader {
   CommLines lines_;
   CommFile out_;
   std::vector<CommField> fields_;
-  std::array<std::optional<std::size_t>, kColumns> at_{};
+  std::array<std::optional<std::size_t>, column_count> at_{};
   std::size_t columns_ = 0;
   std::size_t sections_ = 0;
   Step step_, last_;
