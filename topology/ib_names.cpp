@@ -59,6 +59,10 @@ bool is_name_byte(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
+// InfiniBand's descriptions have 64 bytes at most. What is longer is no name; two of these joined are still within a
+// hostlist's bound.
+constexpr std::size_t kMaxCleanName = 120;
+
 }  // namespace
 
 std::string clean_name(std::string_view text) {
@@ -71,6 +75,7 @@ std::string clean_name(std::string_view text) {
     }
   }
   while (!out.empty() && out.back() == '-') out.pop_back();
+  if (out.size() > kMaxCleanName) out.clear();
   return out;
 }
 

@@ -37,7 +37,8 @@ struct SwitchName {
 /// True for the pseudo-adapters that switches show for in-network reduction (SHARP): no hosts.
 [[nodiscard]] bool is_aggregation_node(std::string_view description);
 
-/// Only bytes that may stand in a name: runs of others become one '-', none at the ends. May come out empty.
+/// Only bytes that may stand in a name: runs of others become one '-', none at the ends. Comes out
+/// empty where nothing is left, and where it is longer than any description.
 [[nodiscard]] std::string clean_name(std::string_view text);
 
 /// "a9" before "a10": digit runs compare as numbers. A total order: texts of equal value compare by their bytes.
