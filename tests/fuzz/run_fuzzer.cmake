@@ -9,7 +9,7 @@ endif()
 file(REMOVE_RECURSE ${SCRATCH})
 file(MAKE_DIRECTORY ${SCRATCH}/corpus ${SCRATCH}/found)
 file(COPY ${seeds} DESTINATION ${SCRATCH}/corpus)
-set(options -max_total_time=${SECONDS} -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1
+set(options -max_total_time=${SECONDS} -seed=20261 -timeout=25 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1
             -artifact_prefix=${SCRATCH}/found/)
 if(EXISTS ${DICT})
   list(APPEND options -dict=${DICT})
