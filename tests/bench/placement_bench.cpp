@@ -24,13 +24,13 @@ T take(Result<T> result) {
   return std::move(*result);
 }
 
-// 12,500 nodes under three tiers: 16 a leaf, 16 leaves a pod.
+// 12,500 nodes under three tiers: 20 a leaf, 25 leaves a pod.
 Fabric three_tiers() {
   topology::FatTreeOptions options;
   options.nodes = 12500;
   options.tiers = 3;
-  options.nodes_per_leaf = 16;
-  options.leaves_per_pod = 16;
+  options.nodes_per_leaf = 20;
+  options.leaves_per_pod = 25;
   return take(Fabric::build(take(topology::generate_fat_tree(options))));
 }
 
