@@ -52,6 +52,12 @@ std::string amount(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.2f} {}", bytes, kUnits[unit]);
 }
 
+// Others go one way only.
+bool has_algorithms(config::Collective collective) {
+  return collective == config::Collective::allreduce || collective == config::Collective::reduce_scatter ||
+         collective == config::Collective::allgather;
+}
+
 // Whole numbers as integers.
 nlohmann::ordered_json json_number(double value) {
   if (value >= 0 && value < 9.0e15 && value == static_cast<double>(static_cast<std::uint64_t>(value)))
@@ -127,7 +133,8 @@ std::string write_traffic_text(const TrafficReport& report) {
         fmt::format("\n{} {}{} = {} bytes a rank and step ({})\n    = {}\n    {}\n", to_string(term.dim),
                     to_string(term.collective), t.derived.what.empty() ? "" : " of " + t.derived.what, term.bytes.value,
                     amount(static_cast<double>(term.bytes.value)), t.derived.formula, t.derived.source);
-    out += fmt::format("    {} groups of {}, {}: {} on the wire\n", t.groups, t.group_size, to_string(t.algorithm),
+    out += fmt::format("    {} groups of {}{}: {} on the wire\n", t.groups, t.group_size,
+                       has_algorithms(term.collective) ? fmt::format(", {}", to_string(t.algorithm)) : "",
                        amount(t.wire_bytes));
   }
   if (report.direct_flows > 0)

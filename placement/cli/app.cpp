@@ -153,6 +153,7 @@ int run(int argc, const char* const* argv) {
   add_place(app, chosen);
   add_score(app, chosen);
   add_compare(app, chosen);
+  add_traffic(app, chosen);
   add_check(app, chosen);
   add_show(app, chosen);
   add_import(app, chosen);

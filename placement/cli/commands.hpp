@@ -53,6 +53,13 @@ struct FreeArgs {
   bool has_busy = false;
 };
 
+struct TrafficArgs {
+  JobArgs common;  ///< the fabric's path may be empty
+  std::string format = "text";
+  std::string output;
+};
+[[nodiscard]] Result<int> run_traffic(const TrafficArgs& args);
+
 struct PlaceArgs {
   JobArgs common;
   FreeArgs nodes;

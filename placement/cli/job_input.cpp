@@ -14,8 +14,6 @@
 namespace weft::cli {
 namespace {
 
-constexpr std::size_t kNotesSaid = 10;  // beside a placement; `weft check` and `weft show` say all
-
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return {};

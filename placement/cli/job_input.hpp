@@ -9,6 +9,9 @@
 
 namespace weft::cli {
 
+/// Notes said beside a result; `weft check` and `weft show` say all.
+inline constexpr std::size_t kNotesSaid = 10;
+
 /// A job on a fabric, everything that the job leaves open resolved.
 struct Prepared {
   LoadedFabric loaded;

@@ -13,8 +13,12 @@ namespace {
 
 const std::vector<std::string> kPolicies{"weft", "tree", "block", "first-fit", "random"};
 
-void add_job_options(CLI::App& app, JobArgs& args) {
-  app.add_option("-f,--fabric", args.fabric.path, "the fabric, of any kind")->required()->type_name("FILE");
+void add_job_options(CLI::App& app, JobArgs& args, bool needs_fabric = true) {
+  app.add_option("-f,--fabric", args.fabric.path,
+                 needs_fabric ? "the fabric, of any kind"
+                              : "the fabric, of any kind: says the ranks of a node (its GPUs) where the job does not")
+      ->required(needs_fabric)
+      ->type_name("FILE");
   app.add_option("-j,--job", args.job, "the job.yaml")->required()->type_name("FILE");
   add_fabric_options(app, args.fabric);
   add_quiet(app, args.quiet);
@@ -137,6 +141,23 @@ void add_compare(CLI::App& app, Chosen& chosen) {
       "Example:\n"
       "  weft compare --fabric fabric.yaml --job job.yaml --busy @busy.txt");
   sub->callback([args, &chosen] { chosen = [args] { return run_compare(*args); }; });
+}
+
+void add_traffic(CLI::App& app, Chosen& chosen) {
+  CLI::App* sub = app.add_subcommand("traffic", "what a job moves in a step, and how that is known");
+  auto args = std::make_shared<TrafficArgs>();
+  add_job_options(*sub, args->common, false);
+  add_format(*sub, args->format, {"text", "json"});
+  add_output(*sub, args->output);
+  sub->footer(
+      "Each number stands with its formula, the numbers filled in, and the paper, program or file that it is from. "
+      "Bytes\n"
+      "of a term are what one rank puts into the collective in a step; bytes on the wire are the directed sum over "
+      "all\n"
+      "groups, inside NVLink domains too.\n"
+      "Example:\n"
+      "  weft traffic --job job.yaml");
+  sub->callback([args, &chosen] { chosen = [args] { return run_traffic(*args); }; });
 }
 
 }  // namespace weft::cli

@@ -71,6 +71,10 @@ struct ResolvedJob {
 /// usable nodes have. Errors: bad_value with the arithmetic, bad_name and dangling for node names, limit.
 [[nodiscard]] Result<ResolvedJob> resolve_job(const topology::Fabric& fabric, const config::JobSpec& job);
 
+/// The same without a fabric: ranks per node are the job's own, or follow from a layout that names dp. Errors: missing
+/// where neither says them; bad_value and limit as above.
+[[nodiscard]] Result<ResolvedJob> resolve_job(const config::JobSpec& job);
+
 /// Chooses nodes and ranks. Deterministic: the same input gives the same placement everywhere.
 ///
 /// Policy weft: best fit on the hierarchy (select_nodes.hpp), also with domain counts aligned to the runs of nodes that
