@@ -338,7 +338,7 @@ TEST(PlacementModel, ReportSaysAllInTextAndJson) {
                               "rank and step (32.00 GiB)\n    = 4 x experts_per_token 2 x seq 4096 x microbatch 1 x "
                               "hidden 4096 x 2 bytes / tp 4 x layers 32 / pp 2 x microbatches 32\n"));
   // 16 groups of 8 ranks, 56 pairs each of V/8.
-  EXPECT_THAT(text, HasSubstr("    16 groups of 8, ring: 3.50 TiB on the wire\n"));
+  EXPECT_THAT(text, HasSubstr("    16 groups of 8: 3.50 TiB on the wire\n"));
   const std::string json = write_traffic_json(*report);
   EXPECT_THAT(json, HasSubstr("\"bytes\": 34359738368"));
   EXPECT_THAT(json, HasSubstr("\"wire_bytes\": 3848290697216"));
