@@ -31,7 +31,7 @@ std::uint32_t up_to(std::uint32_t n, std::uint32_t multiple) { return (n + multi
 
 class Builder {
  public:
-  Builder(const Fabric& fabric, const SelectRules& rules) : fabric_(fabric), rules_(rules) {}
+  explicit Builder(const Fabric& fabric) : fabric_(fabric) {}
 
   Locality build(const Eligible& eligible) {
     out_.has_pods = fabric_.level_count() > topology::kPodLevel;
@@ -45,9 +45,6 @@ class Builder {
     islands_ = islands_of(fabric_, out_.nodes);
     for (const std::uint32_t i : islands_) out_.islands = std::max(out_.islands, i + 1);
     cut();
-    for (Rack& r : out_.racks) finish(r);
-    for (Leaf& l : out_.leaves) finish(l);
-    for (Pod& p : out_.pods) finish(p);
     return std::move(out_);
   }
 
@@ -81,6 +78,23 @@ class Builder {
     if (islands_[a] != islands_[b]) return false;
     return !out_.has_pods || same(topology::kPodLevel, a, b);
   }
+  const Fabric& fabric_;
+  Locality out_;
+  std::vector<std::uint32_t> islands_;
+};
+
+// What each domain can give and must give under some rules.
+class Ruler {
+ public:
+  Ruler(Locality& where, const SelectRules& rules) : out_(where), rules_(rules) {}
+
+  void apply() {
+    for (Rack& r : out_.racks) finish(r);
+    for (Leaf& l : out_.leaves) finish(l);
+    for (Pod& p : out_.pods) finish(p);
+  }
+
+ private:
   [[nodiscard]] std::uint32_t required_in(std::uint32_t begin, std::uint32_t end) const {
     std::uint32_t n = 0;
     for (std::uint32_t i = begin; i < end; ++i) n += out_.required[i] ? 1 : 0;
@@ -90,12 +104,12 @@ class Builder {
     return rules_.segment > 0 && rules_.segment_level == level ? rules_.segment : 1;
   }
 
-  void finish(Rack& r) const {
+  void finish(Rack& r) {
     const std::uint32_t m = multiple(topology::kNvlinkLevel);
     r.cap = down_to(r.end - r.begin, m);
     r.need = up_to(required_in(r.begin, r.end), m);
   }
-  void finish(Leaf& l) const {
+  void finish(Leaf& l) {
     for (std::uint32_t r = l.rack_begin; r < l.rack_end; ++r) {
       l.cap += out_.racks[r].cap;
       l.need += out_.racks[r].need;
@@ -104,7 +118,7 @@ class Builder {
     l.cap = down_to(l.cap, m);
     l.need = up_to(l.need, m);
   }
-  void finish(Pod& p) const {
+  void finish(Pod& p) {
     const auto rank = [&](std::uint32_t l) {
       const Leaf& leaf = out_.leaves[l];
       return std::tuple(leaf.need == 0, ~leaf.cap, l);
@@ -125,10 +139,8 @@ class Builder {
     while (p.prefix[p.forced] < p.need && p.forced < p.leaves.size()) ++p.forced;
   }
 
-  const Fabric& fabric_;
+  Locality& out_;
   const SelectRules& rules_;
-  Locality out_;
-  std::vector<std::uint32_t> islands_;
 };
 
 }  // namespace
@@ -148,19 +160,28 @@ std::vector<std::uint32_t> islands_of(const Fabric& fabric, std::span<const Node
   }
   constexpr std::uint32_t kNew = ~0U;
   std::vector<std::uint32_t> number(switches + fabric.class_count(), kNew);
+  std::vector<std::uint32_t> of_class(fabric.class_count(), kNew);
   std::vector<std::uint32_t> out;
   out.reserve(nodes.size());
   std::uint32_t next = 0;
   for (const NodeId node : nodes) {
-    std::uint32_t& n = number[sets.find(switches + index(fabric.class_of(node)))];
-    if (n == kNew) n = next++;
-    out.push_back(n);
+    const std::uint32_t c = index(fabric.class_of(node));
+    if (of_class[c] == kNew) {
+      std::uint32_t& n = number[sets.find(switches + c)];
+      if (n == kNew) n = next++;
+      of_class[c] = n;
+    }
+    out.push_back(of_class[c]);
   }
   return out;
 }
 
-Locality build_locality(const Fabric& fabric, const Eligible& eligible, const SelectRules& rules) {
-  return Builder(fabric, rules).build(eligible);
+Locality build_locality(const Fabric& fabric, const Eligible& eligible) { return Builder(fabric).build(eligible); }
+
+Locality with_rules(const Locality& ground, const SelectRules& rules) {
+  Locality out = ground;
+  Ruler(out, rules).apply();
+  return out;
 }
 
 }  // namespace weft::placement

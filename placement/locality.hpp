@@ -64,8 +64,10 @@ struct Locality {
   bool has_pods = false;  ///< the fabric has level 2
 };
 
-[[nodiscard]] Locality build_locality(const topology::Fabric& fabric, const Eligible& eligible,
-                                      const SelectRules& rules);
+/// Without rules: caps, needs and the order of a pod's leaves are not filled in.
+[[nodiscard]] Locality build_locality(const topology::Fabric& fabric, const Eligible& eligible);
+/// The same ground under rules. O(nodes).
+[[nodiscard]] Locality with_rules(const Locality& ground, const SelectRules& rules);
 
 /// For each node of `nodes` the number of the set of nodes that it can reach, numbered as they turn up. O(links).
 [[nodiscard]] std::vector<std::uint32_t> islands_of(const topology::Fabric& fabric,

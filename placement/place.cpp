@@ -7,6 +7,7 @@
 #include "growth.hpp"
 #include "objective.hpp"
 #include "policies.hpp"
+#include "rank_map.hpp"
 #include "select_nodes.hpp"
 #include "slurm_policies.hpp"
 #include "weft/placement/placement.hpp"
@@ -60,7 +61,8 @@ Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const 
                                                     const Eligible& eligible) {
   const SelectRules rules = rules_of(fabric, *request.job);
   std::vector<std::vector<NodeId>> out;
-  auto plain = select_nodes(fabric, eligible, rules);
+  const Locality ground = build_locality(fabric, eligible);
+  auto plain = select_nodes(fabric, ground, rules);
   if (!plain) return fail(plain.error());
   add_candidate(out, std::move(*plain));
   if (rules.segment == 0) {
@@ -70,7 +72,7 @@ Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const 
         SelectRules aligned = rules;
         aligned.segment = run;
         aligned.segment_level = level;
-        if (auto nodes = select_nodes(fabric, eligible, aligned)) add_candidate(out, std::move(*nodes));
+        if (auto nodes = select_nodes(fabric, ground, aligned)) add_candidate(out, std::move(*nodes));
       }
     }
   }
@@ -85,27 +87,30 @@ Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const 
   return out;
 }
 
-Result<Placement> best_of(const Fabric& fabric, const Request& request, std::vector<std::vector<NodeId>> lists) {
-  if (lists.size() == 1 || request.traffic->flow_count() > kMaxScoredFlows)
-    return ranks_in_order(fabric, std::move(lists.front()), request.ranks_per_node);
-  ScoreOptions options;
-  options.cross_rail = request.job->cross_rail;
-  options.free_before = &request.free;
-  Result<Placement> best = fail(Error{});
-  Score best_score;
-  for (std::vector<NodeId>& nodes : lists) {
-    auto placed = ranks_in_order(fabric, std::move(nodes), request.ranks_per_node);
-    if (!placed) return placed;
-    auto scored = score(fabric, *placed, *request.traffic, options);
-    if (!scored) {
-      if (!best && best.error().message.empty()) best = fail(scored.error());
-      continue;
-    }
-    if (best && !better_traffic(*scored, best_score)) continue;
-    best = std::move(placed);
-    best_score = std::move(*scored);
+// Of maps equal in traffic, the one that leaves the largest gangs of free nodes.
+const std::vector<NodeId>& roomiest(const Fabric& fabric, const Request& request,
+                                    const std::vector<std::vector<NodeId>>& maps) {
+  if (maps.size() == 1) return maps.front();
+  std::size_t best = 0;
+  std::vector<std::uint32_t> most = gangs_left(fabric, request.free, maps.front());
+  for (std::size_t i = 1; i < maps.size(); ++i) {
+    std::vector<std::uint32_t> gangs = gangs_left(fabric, request.free, maps[i]);
+    if (!better_gangs(gangs, most)) continue;
+    best = i;
+    most = std::move(gangs);
   }
-  return best;
+  return maps[best];
+}
+
+Result<Placement> best_map(const Fabric& fabric, const Request& request, const Eligible& eligible,
+                           const PlaceOptions& options, PlaceStats& stats) {
+  auto lists = candidates(fabric, request, eligible);
+  if (!lists) return fail(lists.error());
+  if (request.traffic->flow_count() > kMaxScoredFlows)
+    return ranks_in_order(fabric, std::move(lists->front()), request.ranks_per_node);
+  const SelectRules rules = rules_of(fabric, *request.job);
+  const auto maps = map_ranks(fabric, request, eligible, rules, *lists, options, 1, stats);
+  return ranks_in_order(fabric, roomiest(fabric, request, maps), request.ranks_per_node);
 }
 
 Result<void> check_request(const Request& request) {
@@ -166,7 +171,7 @@ Result<Placement> ranks_in_order(const Fabric& fabric, std::vector<NodeId> nodes
   return out;
 }
 
-Result<Placement> place(const Fabric& fabric, const Request& request, const PlaceOptions& options) {
+Result<Placement> place(const Fabric& fabric, const Request& request, const PlaceOptions& options, PlaceStats* stats) {
   if (auto ok = check_request(request); !ok) return fail(ok.error());
   if (options.objective == Objective::time)
     return fail(error(ErrorCode::unsupported, "objective time cannot be used yet", "traffic"));
@@ -180,9 +185,8 @@ Result<Placement> place(const Fabric& fabric, const Request& request, const Plac
                           fabric.node_count(), reasons.empty() ? std::string() : fmt::format(" ({})", reasons))));
   }
   if (options.policy != Policy::weft) return place_baseline(fabric, request, *eligible, options);
-  auto lists = candidates(fabric, request, *eligible);
-  if (!lists) return fail(lists.error());
-  return best_of(fabric, request, std::move(*lists));
+  PlaceStats unused;
+  return best_map(fabric, request, *eligible, options, stats != nullptr ? *stats : unused);
 }
 
 }  // namespace weft::placement

@@ -238,7 +238,11 @@ std::vector<NodeId> nodes_of_plan(const Locality& where, const Plan& plan, const
 }
 
 Result<std::vector<NodeId>> select_nodes(const Fabric& fabric, const Eligible& eligible, const SelectRules& rules) {
-  const Locality where = build_locality(fabric, eligible, rules);
+  return select_nodes(fabric, build_locality(fabric, eligible), rules);
+}
+
+Result<std::vector<NodeId>> select_nodes(const Fabric& fabric, const Locality& ground, const SelectRules& rules) {
+  const Locality where = with_rules(ground, rules);
   if (auto nodes = Selector(fabric, where, rules).select()) return std::move(*nodes);
   return fail(explain_infeasible(fabric, where, rules));
 }

@@ -42,6 +42,9 @@ struct Plan {
 /// Nodes in fabric order. Errors: infeasible, with what is missing.
 [[nodiscard]] Result<std::vector<topology::NodeId>> select_nodes(const topology::Fabric& fabric,
                                                                  const Eligible& eligible, const SelectRules& rules);
+/// The same from `build_locality`'s ground: for several choices out of one set of eligible nodes.
+[[nodiscard]] Result<std::vector<topology::NodeId>> select_nodes(const topology::Fabric& fabric, const Locality& ground,
+                                                                 const SelectRules& rules);
 
 /// The nodes that a plan comes to, in fabric order.
 [[nodiscard]] std::vector<topology::NodeId> nodes_of_plan(const Locality& where, const Plan& plan,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,20 +45,37 @@ enum class Policy : std::uint8_t { weft, tree, block, first_fit, random };
 
 enum class Objective : std::uint8_t { traffic, time };
 
+/// How node weights count: a node of higher weight only where those of lower weight do not suffice (Slurm), only where
+/// nothing else tells nodes apart, or not at all.
+enum class NodeWeight : std::uint8_t { strict, tie, ignore };
+
 struct PlaceOptions {
   Policy policy = Policy::weft;
   Objective objective = Objective::traffic;
+  NodeWeight node_weight = NodeWeight::tie;
   std::uint64_t seed = 1;
-  std::uint64_t budget_steps = 0;  ///< local search steps; 0 = default
+  /// Steps of the search for a rank map (edges looked at); 0 = by the job's size.
+  std::uint64_t budget_steps = 0;
+  /// Asked now and then; true ends the search with the best found so far. A safety net: what comes of it depends on
+  /// when it says so.
+  std::function<bool()> stop;
+};
+
+/// How place() came to its choice.
+struct PlaceStats {
+  std::uint64_t steps = 0;  ///< of the search for a rank map
+  bool exact = false;       ///< every map was considered: no better one exists
+  bool stopped = false;     ///< PlaceOptions::stop ended it
 };
 
 /// What to place and where it may go.
 struct Request {
-  const config::JobSpec* job = nullptr;  ///< not null
-  config::Layout layout;                 ///< resolved
-  std::uint32_t ranks_per_node = 0;      ///< resolved
-  const Traffic* traffic = nullptr;      ///< not null
-  NodeMask free;                         ///< size node_count(); health is applied on top
+  const config::JobSpec* job = nullptr;     ///< not null
+  config::Layout layout;                    ///< resolved
+  std::uint32_t ranks_per_node = 0;         ///< resolved
+  const Traffic* traffic = nullptr;         ///< not null
+  NodeMask free;                            ///< size node_count(); health is applied on top
+  std::vector<std::uint32_t> weights = {};  ///< of nodes; empty = those of the fabric
 };
 
 /// What a job leaves to the fabric.
@@ -87,7 +105,7 @@ struct ResolvedJob {
 /// bad_name and dangling (constraints); unsupported (objective time; what policy block has no notion of); usage where
 /// the request does not fit together.
 [[nodiscard]] Result<Placement> place(const topology::Fabric& fabric, const Request& request,
-                                      const PlaceOptions& options = {});
+                                      const PlaceOptions& options = {}, PlaceStats* stats = nullptr);
 
 /// Whether a placement is legal for a request: every node qualifies and stands once, each rank has a GPU of its own on
 /// one of the nodes, ranks_per_node of them on each, and the constraints hold. Errors: infeasible,

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rank_map.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "exact_map.hpp"
+#include "greedy_map.hpp"
+#include "node_graph.hpp"
+#include "rank_search.hpp"
+#include "spots.hpp"
+#include "spread.hpp"
+#include "tilings.hpp"
+
+namespace weft::placement {
+namespace {
+
+using topology::Fabric;
+using topology::index;
+using topology::NodeId;
+
+constexpr std::size_t kMostTilings = 64;
+constexpr std::size_t kMostStarts = 4;  // that the local search takes up
+constexpr std::uint32_t kMostSpotsOfAll = 256;
+constexpr std::uint64_t kTilingSteps = 1U << 21;  // edges looked at to compare tilings
+constexpr std::uint64_t kExactSteps = 400'000;
+
+struct Start {
+  Cost cost;
+  std::vector<std::uint32_t> spot_of;
+};
+
+class Mapper {
+ public:
+  Mapper(const Fabric& fabric, const Request& request, const Eligible& eligible, const SelectRules& rules,
+         const std::vector<std::vector<NodeId>>& lists, const PlaceOptions& options)
+      : fabric_(fabric),
+        request_(request),
+        eligible_(eligible),
+        rules_(rules),
+        lists_(lists),
+        options_(options),
+        graph_(build_node_graph(*request.traffic)),
+        required_(fabric.node_count(), false),
+        spots_(fabric, nodes_in_reach(), required_, graph_, cross_rail()) {
+    search_rules_.segment = rules.segment;
+    search_rules_.max_leaves = rules.max_leaves;
+    search_rules_.max_pods = rules.max_pods;
+    if (rules.segment > 0)
+      for (std::uint32_t s = 0; s < spots_.count(); ++s)
+        search_rules_.segment_domain.push_back(
+            index(fabric.domain_of(rules.segment_level, spots_.spot(s).nodes.front())));
+  }
+
+  std::vector<std::vector<NodeId>> run(std::size_t keep, PlaceStats& stats) {
+    Budget budget{options_.budget_steps > 0 ? options_.budget_steps : default_budget(graph_.halves.size()), 0,
+                  &options_.stop, false};
+    // A job that moves nothing between nodes is best where best fit puts it.
+    if (graph_.halves.empty()) return {lists_.front()};
+    for (const auto& list : lists_) starts_of(list);
+    const std::uint64_t share = budget.left / starts_.size();
+    for (Start& s : starts_) {
+      const std::uint64_t rest = budget.left - std::min(budget.left, share);
+      budget.left -= rest;
+      RankSearch search(graph_, spots_, search_rules_, s.spot_of);
+      search.improve(budget);
+      s = {search.cost(), search.spot_of()};
+      budget.left += rest;
+    }
+    std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.cost < b.cost; });
+    if (eligible_.count <= kMostExactNodes) {
+      budget.left = kExactSteps;
+      search_all(budget);
+      stats.exact = budget.left > 0;
+    }
+    stats.steps = budget.used;
+    stats.stopped = budget.stopped;
+    return results(keep);
+  }
+
+ private:
+  [[nodiscard]] std::optional<config::CrossRail> cross_rail() const {
+    return request_.job->cross_rail ? request_.job->cross_rail : request_.traffic->cross_rail;
+  }
+
+  // The lists' nodes and what is free beside them under the same leaves; all where that is not much more.
+  std::vector<NodeId> nodes_in_reach() {
+    for (const NodeId n : eligible_.required) required_[index(n)] = true;
+    std::vector<bool> leaf(fabric_.domain_count(topology::kLeafLevel), false);
+    for (const auto& list : lists_)
+      for (const NodeId n : list) leaf[index(fabric_.domain_of(topology::kLeafLevel, n))] = true;
+    std::vector<NodeId> near;
+    std::vector<NodeId> all;
+    std::vector<bool> seen(fabric_.class_count(), false);
+    std::uint32_t classes = 0;
+    for (const NodeId n : fabric_.fabric_order()) {
+      if (!eligible_.mask[index(n)]) continue;
+      if (!seen[index(fabric_.class_of(n))]) ++classes;
+      seen[index(fabric_.class_of(n))] = true;
+      all.push_back(n);
+      if (leaf[index(fabric_.domain_of(topology::kLeafLevel, n))]) near.push_back(n);
+    }
+    std::vector<NodeId>& out = classes <= kMostSpotsOfAll ? all : near;
+    std::stable_sort(out.begin(), out.end(), [&](NodeId a, NodeId b) {
+      if (required_[index(a)] != required_[index(b)]) return bool{required_[index(a)]};
+      return weight(a) < weight(b);
+    });
+    return std::move(out);
+  }
+
+  [[nodiscard]] std::uint32_t weight(NodeId n) const {
+    if (options_.node_weight == NodeWeight::ignore) return 0;
+    return request_.weights.empty() ? fabric_.weight(n) : request_.weights[index(n)];
+  }
+
+  // How many of a list's nodes a domain commonly holds, for each level at which it is on several, finest first.
+  [[nodiscard]] std::vector<std::uint32_t> fills(const std::vector<std::uint32_t>& places) const {
+    std::vector<std::uint32_t> out;
+    for (const auto part : {&Spot::rack, &Spot::leaf, &Spot::pod}) {
+      std::map<std::uint32_t, std::uint32_t> held;
+      for (const std::uint32_t s : places)
+        if (part != &Spot::rack || !spots_.spot(s).alone) ++held[spots_.spot(s).*part];
+      std::map<std::uint32_t, std::uint32_t> nodes;  // in domains that hold so many
+      for (const auto& [domain, n] : held) nodes[n] += n;
+      if (held.size() < 2) continue;
+      const auto common = std::max_element(nodes.begin(), nodes.end(),
+                                           [](const auto& a, const auto& b) { return a.second < b.second; });
+      if (common->first > 1 && (out.empty() || common->first > out.back())) out.push_back(common->first);
+    }
+    return out;
+  }
+
+  // The same places, pods and then leaves that hold the most first.
+  [[nodiscard]] std::vector<std::uint32_t> fullest_first(std::vector<std::uint32_t> places) const {
+    std::vector<std::uint32_t> pod(spots_.pod_count(), 0);
+    std::vector<std::uint32_t> leaf(spots_.leaf_count(), 0);
+    for (const std::uint32_t s : places) {
+      ++pod[spots_.spot(s).pod];
+      ++leaf[spots_.spot(s).leaf];
+    }
+    const auto key = [&](std::uint32_t s) {
+      const Spot& spot = spots_.spot(s);
+      return std::tuple(~pod[spot.pod], spot.pod, ~leaf[spot.leaf], spot.leaf);
+    };
+    std::stable_sort(places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    return places;
+  }
+
+  void starts_of(const std::vector<NodeId>& list) {
+    std::vector<std::uint32_t> places;
+    places.reserve(list.size());
+    for (const NodeId n : list) places.push_back(spots_.spot_of(n));
+    const auto grid = node_grid(request_.layout, request_.ranks_per_node);
+    std::vector<std::vector<std::uint32_t>> orders;
+    if (grid && request_.traffic->direct.empty() && spots_.count() > 1) {
+      const std::size_t limit =
+          std::clamp<std::size_t>(kTilingSteps / std::max<std::size_t>(graph_.halves.size(), 1), 4, kMostTilings);
+      orders = tilings(*grid, fills(places), std::max(rules_.segment, 1U), limit);
+    } else {
+      orders.emplace_back(places.size());
+      std::iota(orders.front().begin(), orders.front().end(), 0U);
+    }
+    const std::vector<std::uint32_t> sorted = rules_.segment > 0 ? places : fullest_first(places);
+    for (const auto& order : orders) {
+      add_start(places, order);
+      if (sorted != places) add_start(sorted, order);
+    }
+    if (rules_.segment == 0 && (!fabric_.hierarchical() || !request_.traffic->direct.empty()))
+      if (auto map = greedy_map(graph_, spots_, places)) add(std::move(*map));
+  }
+
+  void add_start(const std::vector<std::uint32_t>& places, const std::vector<std::uint32_t>& order) {
+    std::vector<std::uint32_t> spot_of(order.size());
+    for (std::size_t v = 0; v < order.size(); ++v) spot_of[v] = places[order[v]];
+    add(std::move(spot_of));
+  }
+
+  void add(std::vector<std::uint32_t> spot_of) {
+    const Cost cost = cost_of_map(graph_, spots_, spot_of);
+    if (starts_.size() >= kMostStarts && !(cost < starts_.back().cost)) return;
+    for (const Start& s : starts_)
+      if (s.cost == cost && s.spot_of == spot_of) return;
+    const auto at = std::upper_bound(starts_.begin(), starts_.end(), cost,
+                                     [](const Cost& c, const Start& s) { return c < s.cost; });
+    starts_.insert(at, {cost, std::move(spot_of)});
+    if (starts_.size() > kMostStarts) starts_.pop_back();
+  }
+
+  void search_all(Budget& budget) {
+    const auto better = [&](const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
+      return better_gangs(gangs_left(fabric_, request_.free, taken(a)), gangs_left(fabric_, request_.free, taken(b)));
+    };
+    auto best = exact_map(graph_, spots_, search_rules_, starts_.front().spot_of, better, budget);
+    if (!best) return;
+    starts_.insert(starts_.begin(), {cost_of_map(graph_, spots_, *best), std::move(*best)});
+  }
+
+  [[nodiscard]] std::vector<NodeId> taken(const std::vector<std::uint32_t>& counts) const {
+    std::vector<NodeId> out;
+    for (std::uint32_t s = 0; s < counts.size(); ++s)
+      out.insert(out.end(), spots_.spot(s).nodes.begin(), spots_.spot(s).nodes.begin() + counts[s]);
+    return out;
+  }
+
+  [[nodiscard]] std::vector<NodeId> nodes_of(const std::vector<std::uint32_t>& spot_of) const {
+    std::vector<std::uint32_t> next(spots_.count(), 0);
+    std::vector<std::uint32_t> count(spots_.count(), 0);
+    for (const std::uint32_t s : spot_of) ++count[s];
+    // Of a spot the nodes are given out in fabric order, whatever the order of preference in which they are taken.
+    std::vector<std::vector<NodeId>> give(spots_.count());
+    for (std::uint32_t s = 0; s < spots_.count(); ++s) {
+      const auto& nodes = spots_.spot(s).nodes;
+      give[s].assign(nodes.begin(), nodes.begin() + count[s]);
+      std::sort(give[s].begin(), give[s].end(),
+                [&](NodeId a, NodeId b) { return fabric_.fabric_rank(a) < fabric_.fabric_rank(b); });
+    }
+    std::vector<NodeId> out;
+    out.reserve(spot_of.size());
+    for (const std::uint32_t s : spot_of) out.push_back(give[s][next[s]++]);
+    return out;
+  }
+
+  [[nodiscard]] std::vector<std::vector<NodeId>> results(std::size_t keep) const {
+    std::vector<std::vector<NodeId>> out;
+    for (const Start& s : starts_)
+      if (out.size() < keep || s.cost == starts_.front().cost) out.push_back(nodes_of(s.spot_of));
+    return out;
+  }
+
+  const Fabric& fabric_;
+  const Request& request_;
+  const Eligible& eligible_;
+  const SelectRules& rules_;
+  const std::vector<std::vector<NodeId>>& lists_;
+  const PlaceOptions& options_;
+  NodeGraph graph_;
+  std::vector<bool> required_;
+  SpotTable spots_;
+  SearchRules search_rules_;
+  std::vector<Start> starts_;  // ascending by cost
+};
+
+}  // namespace
+
+std::uint64_t default_budget(std::size_t halves) {
+  return std::clamp<std::uint64_t>(std::uint64_t{64} * halves, 200'000, 2'000'000);
+}
+
+std::vector<std::vector<NodeId>> map_ranks(const Fabric& fabric, const Request& request, const Eligible& eligible,
+                                           const SelectRules& rules, const std::vector<std::vector<NodeId>>& lists,
+                                           const PlaceOptions& options, std::size_t keep, PlaceStats& stats) {
+  return Mapper(fabric, request, eligible, rules, lists, options).run(keep, stats);
+}
+
+std::vector<std::uint32_t> gangs_left(const Fabric& fabric, const NodeMask& free, const std::vector<NodeId>& nodes) {
+  NodeMask left = free;
+  for (const NodeId n : nodes) left[index(n)] = false;
+  for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
+    if (!fabric.usable(NodeId{n})) left[n] = false;
+  std::vector<std::uint32_t> out;
+  for (topology::Level level = 0; level < fabric.level_count(); ++level) {
+    const auto by_domain = free_by_domain(fabric, level, left);
+    out.push_back(by_domain.empty() ? 0 : *std::max_element(by_domain.begin(), by_domain.end()));
+  }
+  return out;
+}
+
+bool better_gangs(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
+  for (std::size_t l = a.size(); l-- > 0;)
+    if (a[l] != b[l]) return a[l] > b[l];
+  return false;
+}
+
+}  // namespace weft::placement
