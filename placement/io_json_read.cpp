@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "io_traffic.hpp"
 #include "json_place.hpp"
 #include "weft/config/hostlist.hpp"
 #include "weft/placement/io.hpp"
@@ -31,6 +32,11 @@ class Reader {
     if (auto ok = read_nodes(root); !ok) return fail(ok.error());
     if (root.contains("ranks"))
       if (auto ok = read_ranks(root["ranks"]); !ok) return fail(ok.error());
+    if (root.contains("traffic")) {
+      auto traffic = read_traffic_json(source_, root["traffic"]);
+      if (!traffic) return fail(traffic.error());
+      out_.traffic = std::move(*traffic);
+    }
     return std::move(out_);
   }
 
@@ -68,9 +74,10 @@ class Reader {
 
   Result<void> read_head(const json& root) {
     for (const auto& [key, value] : root.items())
-      if (key != "weft" && key != "job" && key != "fabric" && key != "nodes" && key != "ranks" && key != "score")
+      if (key != "weft" && key != "job" && key != "fabric" && key != "nodes" && key != "ranks" && key != "traffic" &&
+          key != "score")
         return at({std::string_view(key)}, ErrorCode::unknown_key, fmt::format("unknown key \"{}\"", key),
-                  "weft, job, fabric, nodes, ranks or score");
+                  "weft, job, fabric, nodes, ranks, traffic or score");
     if (!root.contains("weft")) return at({}, ErrorCode::missing, "\"weft\" is missing", "\"weft\": 1");
     if (root["weft"] != json(1)) return at({"weft"}, ErrorCode::bad_value, "unknown format version", "\"weft\": 1");
     for (const auto& [key, target] : {std::pair("job", &out_.job), std::pair("fabric", &out_.fabric)}) {

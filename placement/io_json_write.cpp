@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "io_traffic.hpp"
 #include "weft/placement/io.hpp"
 
 namespace weft::placement {
@@ -57,17 +58,24 @@ SpreadJson spread_json(const Fabric& fabric, const Score& score) {
 ordered_json use_json(const Fabric& fabric, const std::optional<LinkUse>& use) {
   if (!use) return nullptr;
   const auto [from, to] = end_names(fabric, use->link);
-  return ordered_json{{"link", {from, to}}, {"bytes", number(use->bytes)}, {"seconds", use->seconds}};
+  return ordered_json{{"link", {from, to}},
+                      {"bytes", number(use->bytes)},
+                      {"seconds", use->seconds},
+                      {"slowed", fabric.link(use->link.link).slowed}};
 }
 
-ordered_json dimensions_json(const Fabric& fabric, const std::vector<DimTime>& dimensions) {
+ordered_json time_json(const Fabric& fabric, const CommTime& time) {
+  return ordered_json{{"seconds", time.seconds},
+                      {"latency_seconds", time.latency_seconds},
+                      {"exposed_seconds", time.exposed_seconds},
+                      {"slowest_link", use_json(fabric, time.slowest)},
+                      {"nvlink_bound", time.nvlink_bound}};
+}
+
+ordered_json dimensions_json(const Fabric& fabric, const LinkScore& links) {
   ordered_json out = ordered_json::object();
-  for (const DimTime& d : dimensions)
-    out[std::string(config::to_string(d.dim))] = ordered_json{{"seconds", d.seconds},
-                                                              {"latency_seconds", d.latency_seconds},
-                                                              {"exposed_seconds", d.exposed_seconds},
-                                                              {"slowest_link", use_json(fabric, d.slowest)},
-                                                              {"nvlink_bound", d.nvlink_bound}};
+  for (const DimTime& d : links.dimensions) out[std::string(config::to_string(d.dim))] = time_json(fabric, d);
+  if (links.direct) out["direct"] = time_json(fabric, *links.direct);
   return out;
 }
 
@@ -76,7 +84,7 @@ void add_links(const Fabric& fabric, const LinkScore& links, ordered_json& out) 
   out["bottleneck"] = use_json(fabric, links.bottleneck);
   out["max_utilisation"] = links.max_utilisation;
   out["step_comm_seconds"] = links.step_comm_seconds;
-  out["dimensions"] = dimensions_json(fabric, links.dimensions);
+  out["dimensions"] = dimensions_json(fabric, links);
   if (links.ecmp)
     out["ecmp"] = ordered_json{{"seed", links.ecmp->seed},
                                {"draws", links.ecmp->draws},
@@ -152,6 +160,7 @@ std::string write_placement_json(const PlacementDoc& doc, const Fabric* fabric, 
     }
     out += "  ]";
   }
+  if (doc.traffic) out += ",\n  \"traffic\": " + write_traffic_object(*doc.traffic);
   if (fabric != nullptr && score != nullptr) out += ",\n  \"score\": " + indented(write_score_json(*fabric, *score, 2));
   out += "\n}\n";
   return out;

@@ -48,7 +48,15 @@ std::string seconds_text(double seconds) {
 std::string use_text(const Fabric& fabric, const std::optional<LinkUse>& use) {
   if (!use) return "no link";
   const auto [from, to] = end_names(fabric, use->link);
-  return fmt::format("{} > {}, {} in {}", from, to, bytes_text(use->bytes), seconds_text(use->seconds));
+  const topology::Link& link = fabric.link(use->link.link);
+  return fmt::format("{} > {}, {} in {}{}", from, to, bytes_text(use->bytes), seconds_text(use->seconds),
+                     link.slowed ? fmt::format(" (slowed to {})", to_string(link.bandwidth)) : "");
+}
+
+std::string time_text(const Fabric& fabric, const CommTime& time) {
+  std::string out = seconds_text(time.seconds);
+  if (time.exposed_seconds != time.seconds) out += fmt::format(" ({} exposed)", seconds_text(time.exposed_seconds));
+  return out + (time.nvlink_bound ? ", waits for NVLink" : ", waits for " + use_text(fabric, time.slowest));
 }
 
 std::string links_text(const Fabric& fabric, const LinkScore& links) {
@@ -59,12 +67,9 @@ std::string links_text(const Fabric& fabric, const LinkScore& links) {
                             seconds_text(links.ecmp->mean_worst_seconds), seconds_text(links.ecmp->even_seconds)));
   out += line("communication a step", fmt::format("{}, busiest link {:.0f} % of it",
                                                   seconds_text(links.step_comm_seconds), links.max_utilisation * 100));
-  for (const DimTime& d : links.dimensions) {
-    std::string what = seconds_text(d.seconds);
-    if (d.exposed_seconds != d.seconds) what += fmt::format(" ({} exposed)", seconds_text(d.exposed_seconds));
-    what += d.nvlink_bound ? ", waits for NVLink" : fmt::format(", waits for {}", use_text(fabric, d.slowest));
-    out += line(fmt::format("  {}", config::to_string(d.dim)), what);
-  }
+  for (const DimTime& d : links.dimensions)
+    out += line(fmt::format("  {}", config::to_string(d.dim)), time_text(fabric, d));
+  if (links.direct) out += line("  direct", time_text(fabric, *links.direct));
   if (links.running.empty()) return out;
   out += line("bottleneck with running jobs", use_text(fabric, links.shared));
   for (const RunningEffect& r : links.running) {

@@ -69,35 +69,53 @@ double LinkTally::nvlink_seconds() const {
   return longest;
 }
 
-void LinkTally::end_term(const TrafficTermFlows& term, std::uint32_t ranks, std::uint32_t domains) {
+LinkTally::Load LinkTally::take_load() {
   spray_.route();
-  std::optional<LinkUse> worst = slowest_link(fabric_, spray_.loads());
-  if (term_ecmp_) worst = term_ecmp_->draw(options_.ecmp_seed).worst;
+  Load out{slowest_link(fabric_, spray_.loads()), nvlink_seconds(), hops_};
+  if (term_ecmp_) out.worst = term_ecmp_->draw(options_.ecmp_seed).worst;
   for (const std::uint32_t link : spray_.loads().touched) total_.add(link, spray_.loads().bytes[link]);
-  const double nvlink = nvlink_seconds();
-  if (worst || nvlink > 0) {
-    const config::TrafficTerm& t = term.term;
-    const double network = worst ? worst->seconds : 0;
-    const double transfer =
-        term.algorithm == config::Algorithm::hierarchical ? network + nvlink : std::max(network, nvlink);
-    const TimeModel& model = options_.time_model;
-    const double latency = latency_seconds(model, t.collective, term.algorithm, {ranks, domains, hops_});
-    const double seconds = latency + transfer / efficiency_of(model, t.collective, term.algorithm);
-    const auto d = static_cast<std::size_t>(t.dim);
-    if (!dims_[d]) dims_[d] = DimTime{t.dim, 0, 0, 0, std::nullopt, false};
-    dims_[d]->seconds += seconds;
-    dims_[d]->latency_seconds += latency;
-    if (seconds > slowest_term_[d]) {
-      slowest_term_[d] = seconds;
-      dims_[d]->slowest = worst;
-      dims_[d]->nvlink_bound = nvlink > network;
-    }
-  }
   spray_.clear();
   if (term_ecmp_) term_ecmp_->clear();
   std::fill(nvlink_out_.begin(), nvlink_out_.end(), 0.0);
   std::fill(nvlink_in_.begin(), nvlink_in_.end(), 0.0);
   hops_ = 0;
+  return out;
+}
+
+void LinkTally::end_term(const TrafficTermFlows& term, std::uint32_t ranks, std::uint32_t domains) {
+  const Load load = take_load();
+  if (!load.any()) return;
+  const config::TrafficTerm& t = term.term;
+  const double network = load.network_seconds();
+  const double nvlink = load.nvlink_seconds;
+  const double transfer =
+      term.algorithm == config::Algorithm::hierarchical ? network + nvlink : std::max(network, nvlink);
+  const TimeModel& model = options_.time_model;
+  const double latency = latency_seconds(model, t.collective, term.algorithm, {ranks, domains, load.hops});
+  const double seconds = latency + transfer / efficiency_of(model, t.collective, term.algorithm);
+  const auto d = static_cast<std::size_t>(t.dim);
+  if (!dims_[d]) dims_[d] = DimTime{{}, t.dim};
+  dims_[d]->seconds += seconds;
+  dims_[d]->latency_seconds += latency;
+  if (seconds > slowest_term_[d]) {
+    slowest_term_[d] = seconds;
+    dims_[d]->slowest = load.worst;
+    dims_[d]->nvlink_bound = nvlink > network;
+  }
+}
+
+void LinkTally::end_direct() {
+  const Load load = take_load();
+  if (!load.any()) return;
+  const TimeModel& model = options_.time_model;
+  CommTime out;
+  out.latency_seconds = direct_latency_seconds(model, load.hops);
+  out.seconds =
+      out.latency_seconds + std::max(load.network_seconds(), load.nvlink_seconds) / model.efficiency.neighbour;
+  out.exposed_seconds = out.seconds;
+  out.slowest = load.worst;
+  out.nvlink_bound = load.nvlink_seconds > load.network_seconds();
+  direct_ = out;
 }
 
 void LinkTally::finish_ecmp(LinkScore& out) {
@@ -125,6 +143,11 @@ LinkScore LinkTally::finish() {
     busy += d->seconds;
     out.step_comm_seconds += d->exposed_seconds;
     out.dimensions.push_back(*d);
+  }
+  out.direct = direct_;
+  if (direct_) {
+    busy += direct_->seconds;
+    out.step_comm_seconds += direct_->seconds;
   }
   if (out.bottleneck) out.max_utilisation = out.bottleneck->seconds / busy;
   return out;

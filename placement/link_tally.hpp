@@ -24,12 +24,23 @@ class LinkTally {
   void add(std::uint32_t from, std::uint32_t to, const Route& route, double bytes);
   /// Ends the term; its groups have `ranks` ranks on up to `domains` NVLink domains.
   void end_term(const TrafficTermFlows& term, std::uint32_t ranks, std::uint32_t domains);
+  /// Ends the flows that belong to no term, added since the last term's end.
+  void end_direct();
   /// The score of all terms.
   [[nodiscard]] LinkScore finish();
   /// Bytes of all terms, spread evenly.
   [[nodiscard]] const SparseLoads& total() const { return total_; }
 
  private:
+  // What the flows since the last end put on links and NVLink.
+  struct Load {
+    std::optional<LinkUse> worst;
+    double nvlink_seconds = 0;
+    std::uint32_t hops = 0;
+    [[nodiscard]] bool any() const { return worst || nvlink_seconds > 0; }
+    [[nodiscard]] double network_seconds() const { return worst ? worst->seconds : 0; }
+  };
+  [[nodiscard]] Load take_load();
   [[nodiscard]] double nvlink_seconds() const;
   void finish_ecmp(LinkScore& out);
 
@@ -45,6 +56,7 @@ class LinkTally {
   std::uint32_t hops_ = 0;
   std::vector<std::optional<DimTime>> dims_;
   std::vector<double> slowest_term_;  // by dim: the longest term so far
+  std::optional<CommTime> direct_;
 };
 
 /// Fills in what this job and the running ones do to each other; loads in the order of options.running.

@@ -73,7 +73,7 @@ Result<Placement> resolve_placement(const Fabric& fabric, const PlacementDoc& do
   return out;
 }
 
-PlacementDoc to_doc(const Fabric& fabric, const Placement& placement, std::string job_name) {
+PlacementDoc to_doc(const Fabric& fabric, const Placement& placement, std::string job_name, const Traffic* traffic) {
   PlacementDoc out;
   out.job = std::move(job_name);
   out.fabric = fabric.name();
@@ -84,6 +84,7 @@ PlacementDoc to_doc(const Fabric& fabric, const Placement& placement, std::strin
   }
   out.ranks.reserve(placement.ranks.size());
   for (const Slot& s : placement.ranks) out.ranks.push_back({place[topology::index(s.node)], s.gpu, s.nic, {}});
+  if (traffic != nullptr) out.traffic = to_doc(*traffic);
   return out;
 }
 

@@ -153,7 +153,9 @@ class FlowScorer {
       sums.hops += f.bytes * route->path.hops;
       if (route->rerouted) sums.rerouted += f.bytes;
       out.max_hops = std::max<std::uint32_t>(out.max_hops, route->path.hops);
+      if (tally_ != nullptr) tally_->add(f.from, f.to, *route, static_cast<double>(f.bytes));
     }
+    if (tally_ != nullptr) tally_->end_direct();
     for (std::size_t t = 0; t < out.tier_bytes.size(); ++t) out.tier_bytes[t] += static_cast<double>(sums.tier[t]);
     out.hop_bytes += static_cast<double>(sums.hops);
     out.rerouted_bytes += static_cast<double>(sums.rerouted);

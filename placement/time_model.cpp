@@ -40,6 +40,10 @@ double latency_seconds(const TimeModel& model, Collective collective, Algorithm 
          steps.nvlink * model.nvlink_step.value;
 }
 
+double direct_latency_seconds(const TimeModel& model, std::uint32_t hops) {
+  return model.launch.value + (hops == 0 ? model.nvlink_step.value : model.network_step.value + hops * model.hop.value);
+}
+
 double efficiency_of(const TimeModel& model, Collective collective, Algorithm algorithm) {
   if (collective == Collective::alltoall) return model.efficiency.alltoall;
   if (collective == Collective::neighbour) return model.efficiency.neighbour;

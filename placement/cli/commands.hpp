@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric_input.hpp"
+#include "link_input.hpp"
 #include "weft/config/error.hpp"
 #include "weft/config/fabric_spec.hpp"
 
@@ -63,6 +64,7 @@ struct TrafficArgs {
 struct PlaceArgs {
   JobArgs common;
   FreeArgs nodes;
+  LinkArgs links;
   std::string policy = "weft";
   std::string objective = "traffic";
   std::uint64_t seed = 1;
@@ -74,6 +76,7 @@ struct PlaceArgs {
 struct ScoreArgs {
   JobArgs common;
   FreeArgs nodes;
+  LinkArgs links;
   std::string placement;
   std::string format = "text";
   std::string output;
@@ -83,6 +86,7 @@ struct ScoreArgs {
 struct CompareArgs {
   JobArgs common;
   FreeArgs nodes;
+  LinkArgs links;
   std::vector<std::string> policies;  ///< empty = all
   std::string objective = "traffic";
   std::uint64_t seed = 1;

@@ -77,7 +77,7 @@ std::string compare_json(const Prepared& prepared, const std::vector<Outcome>& o
   for (const Outcome& outcome : outcomes) {
     Json one = {{"policy", outcome.policy}};
     if (outcome.result) {
-      const auto doc = placement::to_doc(fabric, outcome.result->first, prepared.job.name);
+      const auto doc = placement::to_doc(fabric, outcome.result->first, prepared.job.name, &prepared.traffic);
       one["placement"] = Json::parse(placement::write_placement_json(doc, &fabric, &outcome.result->second));
     } else {
       one["error"] = outcome.result.error().message;
@@ -90,7 +90,7 @@ std::string compare_json(const Prepared& prepared, const std::vector<Outcome>& o
 }  // namespace
 
 Result<int> run_compare(const CompareArgs& args) {
-  const auto prepared = prepare(args.common, args.nodes);
+  const auto prepared = prepare(args.common, args.nodes, args.links);
   if (!prepared) return fail(prepared.error());
   std::vector<Outcome> outcomes = try_all(*prepared, args);
   const bool any = std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.result.has_value(); });

@@ -107,7 +107,7 @@ Result<placement::NodeMask> free_mask(const topology::Fabric& fabric, const Free
   return mask;
 }
 
-Result<Prepared> prepare(const JobArgs& common, const FreeArgs& nodes) {
+Result<Prepared> prepare(const JobArgs& common, const FreeArgs& nodes, const LinkArgs& links) {
   auto loaded = load_fabric(common.fabric);
   if (!loaded) return fail(std::move(loaded.error()));
   say_notes(loaded->notes, common.quiet, kNotesSaid);
@@ -121,13 +121,19 @@ Result<Prepared> prepare(const JobArgs& common, const FreeArgs& nodes) {
   if (!traffic) return fail(std::move(traffic.error()));
   auto mask = free_mask(loaded->fabric, nodes);
   if (!mask) return fail(std::move(mask.error()));
-  return Prepared{std::move(*loaded), std::move(*job), *resolved, std::move(*traffic), std::move(*mask)};
+  auto read = read_links(loaded->fabric, links);
+  if (!read) return fail(std::move(read.error()));
+  take_running(*read, *mask);
+  return Prepared{std::move(*loaded),  std::move(*job),  *resolved,
+                  std::move(*traffic), std::move(*mask), std::move(*read)};
 }
 
 Result<placement::Score> score_of(const Prepared& prepared, const placement::Placement& placement) {
+  if (auto ok = check_apart(prepared.loaded.fabric, prepared.links, placement); !ok) return fail(ok.error());
   placement::ScoreOptions options;
   options.cross_rail = prepared.job.cross_rail;
   options.free_before = &prepared.free;
+  options.links = prepared.links.options();
   return placement::score(prepared.loaded.fabric, placement, prepared.traffic, options);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "commands.hpp"
+#include "link_input.hpp"
 #include "weft/config/job_spec.hpp"
 #include "weft/placement.hpp"
 
@@ -18,15 +19,17 @@ struct Prepared {
   config::JobSpec job;
   placement::ResolvedJob resolved;
   placement::Traffic traffic;
-  placement::NodeMask free;  ///< as the user said it; health comes on top
+  placement::NodeMask free;  ///< as the user said it, less the running jobs' nodes; health comes on top
+  LinkInput links;
 
   [[nodiscard]] placement::Request request() const;
 };
 
 /// Reads and resolves all. Says the fabric's notes.
-[[nodiscard]] Result<Prepared> prepare(const JobArgs& common, const FreeArgs& nodes);
+[[nodiscard]] Result<Prepared> prepare(const JobArgs& common, const FreeArgs& nodes, const LinkArgs& links);
 
-/// What a placement costs, with the job's own options and the nodes that were free before it.
+/// What a placement costs, with the job's own options, the nodes that were free before it, and the links. Errors: those
+/// of score and check_apart.
 [[nodiscard]] Result<placement::Score> score_of(const Prepared& prepared, const placement::Placement& placement);
 
 /// One flag a node. Errors: bad_name and limit of the hostlist, dangling for a node that the fabric does not have.

@@ -38,6 +38,29 @@ void add_free_options(CLI::App& app, FreeArgs& args) {
   });
 }
 
+void add_link_options(CLI::App& app, LinkArgs& args) {
+  app.add_option("--routing", args.routing,
+                 "spray: every flow over all shortest paths; ecmp: hashed, one path a flow (8 draws); default spray")
+      ->check(CLI::IsMember({"spray", "ecmp"}))
+      ->type_name("spray|ecmp")
+      ->group("Links");
+  app.add_option("--time-model", args.time_model, "latencies, efficiencies and overlap other than the default ones")
+      ->type_name("FILE")
+      ->group("Links");
+  app.add_option("--overlap", args.overlap,
+                 "part of a dimension's time that computing hides, such as dp=0.5,pp=0.9; default: none")
+      ->type_name("DIM=PART")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group("Links");
+  app.add_option("--running", args.running,
+                 "a job that runs already: its nodes are taken, its bytes are on the links; a placement.json as weft "
+                 "place writes it, or PLACEMENT:JOB.yaml; may be given several times")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Links");
+}
+
 void add_choice_options(CLI::App& app, std::string& objective, std::uint64_t& seed) {
   app.add_option(
          "--objective", objective,
@@ -92,6 +115,7 @@ void add_place(CLI::App& app, Chosen& chosen) {
   auto args = std::make_shared<PlaceArgs>();
   add_job_options(*sub, args->common);
   add_free_options(*sub, args->nodes);
+  add_link_options(*sub, args->links);
   sub->add_option("--policy", args->policy, "who chooses; default weft")
       ->check(CLI::IsMember(kPolicies))
       ->type_name(fmt::format("{}", fmt::join(kPolicies, "|")));
@@ -116,6 +140,7 @@ void add_score(CLI::App& app, Chosen& chosen) {
       ->required()
       ->type_name("FILE");
   add_free_options(*sub, args->nodes);
+  add_link_options(*sub, args->links);
   add_format(*sub, args->format, {"text", "json"});
   add_output(*sub, args->output);
   sub->footer(
@@ -130,6 +155,7 @@ void add_compare(CLI::App& app, Chosen& chosen) {
   auto args = std::make_shared<CompareArgs>();
   add_job_options(*sub, args->common);
   add_free_options(*sub, args->nodes);
+  add_link_options(*sub, args->links);
   sub->add_option("--policy", args->policies, "only this policy; may be given several times")
       ->check(CLI::IsMember(kPolicies))
       ->type_name("POLICY")

@@ -31,7 +31,7 @@ std::string text_of(const Prepared& prepared, const placement::Placement& placem
 
 Result<std::string> rendered(const PlaceArgs& args, const Prepared& prepared, const placement::Placement& placement) {
   const topology::Fabric& fabric = prepared.loaded.fabric;
-  const placement::PlacementDoc doc = placement::to_doc(fabric, placement, prepared.job.name);
+  const placement::PlacementDoc doc = placement::to_doc(fabric, placement, prepared.job.name, &prepared.traffic);
   if (args.format == "hostfile") {
     if (!ranks_go_in_order(placement)) {
       say("warning: the ranks do not go node by node; a hostfile cannot say so, --format rankfile can");
@@ -49,7 +49,7 @@ Result<std::string> rendered(const PlaceArgs& args, const Prepared& prepared, co
 }  // namespace
 
 Result<int> run_place(const PlaceArgs& args) {
-  const auto prepared = prepare(args.common, args.nodes);
+  const auto prepared = prepare(args.common, args.nodes, args.links);
   if (!prepared) return fail(prepared.error());
   const auto placed = placement::place(prepared->loaded.fabric, prepared->request(),
                                        place_options(args.policy, args.objective, args.seed));
@@ -62,7 +62,7 @@ Result<int> run_place(const PlaceArgs& args) {
 }
 
 Result<int> run_score(const ScoreArgs& args) {
-  const auto prepared = prepare(args.common, args.nodes);
+  const auto prepared = prepare(args.common, args.nodes, args.links);
   if (!prepared) return fail(prepared.error());
   const topology::Fabric& fabric = prepared->loaded.fabric;
   const auto source = read_source(args.placement);

@@ -34,6 +34,22 @@ void add_spread(const topology::Fabric& fabric, const placement::DimSpread& dim,
   }
 }
 
+std::string link_use(const topology::Fabric& fabric, const std::optional<placement::LinkUse>& use) {
+  if (!use) return "none";
+  const auto [from, to] = end_names(fabric, use->link);
+  return fmt::format("{} > {}, {}", from, to, seconds_text(use->seconds));
+}
+
+void add_links(const topology::Fabric& fabric, const placement::LinkScore& links, Terms& out) {
+  out.emplace_back(fmt::format("bottleneck ({})", to_string(links.routing)), link_use(fabric, links.bottleneck));
+  if (links.ecmp) out.emplace_back("worst hashed link, mean", seconds_text(links.ecmp->mean_worst_seconds));
+  if (!links.running.empty()) out.emplace_back("bottleneck with running jobs", link_use(fabric, links.shared));
+  out.emplace_back("communication a step", seconds_text(links.step_comm_seconds));
+  for (const placement::DimTime& dim : links.dimensions)
+    out.emplace_back(fmt::format("  {}", config::to_string(dim.dim)), seconds_text(dim.exposed_seconds));
+  if (links.direct) out.emplace_back("  direct", seconds_text(links.direct->exposed_seconds));
+}
+
 Terms terms_of(const topology::Fabric& fabric, const Score& score) {
   Terms out;
   for (std::size_t tier = 0; tier < score.tier_bytes.size(); ++tier) {
@@ -42,6 +58,7 @@ Terms terms_of(const topology::Fabric& fabric, const Score& score) {
   out.emplace_back("cross-spine traffic, a step", bytes_text(score.cross_spine_bytes));
   out.emplace_back("hop-bytes", bytes_text(score.hop_bytes));
   out.emplace_back("hops", fmt::format("mean {}, max {}", short_number(score.mean_hops), score.max_hops));
+  if (score.links) add_links(fabric, *score.links, out);
   for (const placement::DimSpread& dim : score.spread) add_spread(fabric, dim, out);
   out.emplace_back("largest gang that fits, before", level_sizes(fabric, score.fragmentation_before));
   out.emplace_back("largest gang that fits, after", level_sizes(fabric, score.fragmentation_after));

@@ -26,6 +26,12 @@ std::string short_number(double value) {
   return text;
 }
 
+std::string seconds_text(double seconds) {
+  if (seconds >= 1) return short_number(seconds) + " s";
+  if (seconds >= 1e-3) return short_number(seconds * 1e3) + " ms";
+  return short_number(seconds * 1e6) + " us";
+}
+
 std::string ratio(double down_over_up) {
   if (down_over_up >= 1 || down_over_up <= 0) return short_number(down_over_up) + ":1";
   return "1:" + short_number(1 / down_over_up);

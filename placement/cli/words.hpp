@@ -20,6 +20,9 @@ namespace weft::cli {
 /// Bytes with a binary prefix, as job files say them: "512 B", "12.88 GiB".
 [[nodiscard]] std::string bytes_text(double bytes);
 
+/// "1.5 s", "10.74 ms", "22.7 us".
+[[nodiscard]] std::string seconds_text(double seconds);
+
 /// NVLink is sold in bytes: "450GB/s" where that is exact, else as to_string.
 [[nodiscard]] std::string byte_rate(Bandwidth rate);
 

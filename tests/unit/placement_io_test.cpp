@@ -64,6 +64,75 @@ TEST(PlacementJson, ReadsWhatItWrites) {
   EXPECT_EQ(write_env(doc), "WEFT_JOB='j'\nWEFT_NNODES=2\nWEFT_NTASKS=4\nWEFT_NODELIST='x[3,1]'\n");
 }
 
+TEST(PlacementJson, CarriesWhatTheJobMoves) {
+  const auto f = fabric(rails4());
+  const Case c = make_case(f, job("weft: 1\nname: j\nnodes: 2\nlayout: {tp: 2, dp: 2, order: dp-tp-cp-ep-pp}\n"
+                                  "cross_rail: fabric\nalgorithm: auto\n"
+                                  "traffic: {tp: {collective: allreduce, bytes: 3B}, dp: {collective: allgather, "
+                                  "bytes: 4GiB}}\n"));
+  Traffic traffic = *c.traffic;
+  traffic.direct = {{0, 1, 7}, {0, 3, 1ULL << 40U}, {2, 0, 0}};
+  const auto placed = ranks_in_order(f, nodes(f, {"x3", "x1"}), 2).value();
+  const PlacementDoc doc = to_doc(f, placed, "j", &traffic);
+  const auto again = parse_placement(text(write_placement_json(doc)));
+  ASSERT_TRUE(again.has_value()) << again.error().to_string();
+  EXPECT_EQ(*again, doc);
+  const auto moved = traffic_of(*again);
+  ASSERT_TRUE(moved.has_value()) << moved.error().to_string();
+  EXPECT_EQ(moved->ranks_per_node, 2U);
+  EXPECT_EQ(moved->cross_rail, config::CrossRail::fabric);
+  EXPECT_EQ(moved->direct, traffic.direct);
+  ASSERT_EQ(moved->terms.size(), traffic.terms.size());
+  for (std::size_t i = 0; i < traffic.terms.size(); ++i) {
+    EXPECT_EQ(moved->terms[i].algorithm, traffic.terms[i].algorithm);
+    EXPECT_EQ(moved->flows(moved->terms[i]), traffic.flows(traffic.terms[i]));
+  }
+  EXPECT_EQ(score(f, placed, *moved).value(), score(f, placed, traffic).value());
+}
+
+TEST(PlacementJson, RefusesTrafficWithThePlace) {
+  const auto with = [](const std::string& traffic) {
+    return refusal("{\"weft\": 1, \"nodes\": [\"a\"],\n\"traffic\": " + traffic + "}");
+  };
+  const std::string layout = R"("layout": {"tp": 2, "cp": 1, "ep": 1, "pp": 1, "dp": 1, "order": "tp-cp-ep-dp-pp"})";
+  EXPECT_EQ(with("3"),
+            "p:2:12: error: this is no object; expected an object of layout, cross_rail, terms, direct\n"
+            "  \"traffic\": 3}\n             ^");
+  EXPECT_THAT(with("{}"), HasSubstr("p:2:12: error: \"layout\" is missing"));
+  EXPECT_THAT(with(R"({"layout": {"tp": 0}})"),
+              HasSubstr("p:2:30: error: tp is no such number; expected 1 to 4194304"));
+  EXPECT_THAT(with(R"({"layout": {"tp": 2, "cp": 1, "ep": 1, "pp": 1, "dp": 1, "order": "tp-cp-ep-dp-dp"}})"),
+              HasSubstr("p:2:78: error: order does not name each dimension once"));
+  EXPECT_THAT(with(R"({"layout": {"tp": 2, "cp": 1, "ep": 4, "pp": 1, "dp": 1, "order": "tp-cp-ep-dp-pp"}})"),
+              HasSubstr("p:2:23: error: "));
+  EXPECT_THAT(with("{" + layout + R"(, "terms": [{"dim": "xp"}]})"),
+              HasSubstr("error: dim is none of its words; expected tp, cp, ep, pp or dp"));
+  EXPECT_THAT(with("{" + layout + R"(, "terms": [{"dim": "tp", "collective": "allreduce", "algorithm": "auto"}]})"),
+              HasSubstr("error: algorithm is none of its words; expected ring, tree or hierarchical"));
+  EXPECT_THAT(with("{" + layout + R"(, "bytes": 3})"),
+              HasSubstr("error: unknown key \"bytes\"; expected layout, cross_rail, terms, direct"));
+  EXPECT_THAT(with("{" + layout + R"(, "direct": [[0, 2, 5]]})"),
+              HasSubstr("error: a flow from rank 0 to rank 2 of 2; expected two different ranks"));
+  EXPECT_THAT(with("{" + layout + R"(, "direct": [[0, 1, 5], [0, 1, 5]]})"),
+              HasSubstr("error: a flow out of order; expected flows ascending by (from, to), each pair once"));
+  EXPECT_THAT(with("{" + layout + R"(, "direct": [[0, 1, 36028797018963969]]})"), HasSubstr("bytes a step"));
+}
+
+TEST(PlacementJson, TrafficMustFitThePlacement) {
+  const auto say = [](const std::string& body) {
+    const auto out = traffic_of(parse_placement(text(body, "p")).value());
+    return out ? "accepted" : out.error().to_string();
+  };
+  const std::string of4 =
+      R"("traffic": {"layout": {"tp": 2, "cp": 1, "ep": 1, "pp": 1, "dp": 2, "order": "tp-cp-ep-dp-pp"}})";
+  EXPECT_EQ(say(R"({"weft": 1, "nodes": ["a", "b"], )" + of4 + "}"), "accepted");
+  EXPECT_THAT(say(R"({"weft": 1, "nodes": ["a", "b", "c"], )" + of4 + "}"),
+              HasSubstr("p:1:1: error: the traffic is of 4 ranks, the placement of 4 on 3 nodes; expected as many"));
+  EXPECT_THAT(say(R"({"weft": 1, "nodes": ["a"], "ranks": [{"rank": 0, "node": "a", "gpu": 0}], )" + of4 + "}"),
+              HasSubstr("the traffic is of 4 ranks, the placement of 1 on 1 nodes"));
+  EXPECT_THAT(say("a\n"), HasSubstr("p:1:1: error: the placement does not say what its job moves"));
+}
+
 TEST(PlacementJson, Refusals) {
   EXPECT_EQ(refusal("{\"weft\": 1,\n \"nodes\": [\"a\", \"a\"]}"),
             "p:2:17: error: node a stands twice; expected each node once\n   \"nodes\": [\"a\", \"a\"]}\n"
@@ -76,7 +145,7 @@ TEST(PlacementJson, Refusals) {
             "  \"ranks\": [{\"rank\": 0, \"node\": \"b\", \"gpu\": 0}]}\n"
             "            ^^^^^^^^");
   EXPECT_EQ(refusal("{\"weft\": 1, \"nodes\": [\"a\"], \"rank\": 3}"),
-            "p:1:37: error: unknown key \"rank\"; expected weft, job, fabric, nodes, ranks or score\n"
+            "p:1:37: error: unknown key \"rank\"; expected weft, job, fabric, nodes, ranks, traffic or score\n"
             "  {\"weft\": 1, \"nodes\": [\"a\"], \"rank\": 3}\n"
             "                                      ^");
   EXPECT_THAT(refusal("{\"weft\": 1,, }"), HasSubstr("p:1:12: error: not valid JSON: "));

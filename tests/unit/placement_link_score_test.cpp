@@ -52,6 +52,24 @@ TEST(LinkScore, RingOverTwoLeaves) {
   EXPECT_FALSE(l.shared.has_value());
 }
 
+TEST(LinkScore, FlowsOfAMatrixLoadLinksAndTakeTime) {
+  const auto f = build(two_tier());
+  Job j = job(f, "nodes: 4\nranks_per_node: 1\n");
+  j.traffic.direct = {{0, 1, 3'000'000'000}, {0, 2, 2'000'000'000}, {3, 0, 1'000'000'000}};
+  const LinkScore l = *scored(f, on(f, {"a1", "a2", "b1", "b2"}), j, with(Routing::spray)).links;
+  // a1 sends 5 GB over its one NIC of 1 GB/s; 8.4 + 14 + 3 * 0.3 us besides.
+  ASSERT_TRUE(l.direct.has_value());
+  EXPECT_TRUE(l.dimensions.empty());
+  EXPECT_EQ(end_names(f, l.bottleneck->link), (Ends{"a1", "l1"}));
+  EXPECT_EQ(l.direct->slowest, l.bottleneck);
+  EXPECT_EQ(l.bottleneck->seconds, 5);
+  EXPECT_NEAR(l.direct->latency_seconds, 23.3e-6, 1e-12);
+  EXPECT_NEAR(l.direct->seconds, 5 + 23.3e-6, 1e-9);
+  EXPECT_EQ(l.direct->exposed_seconds, l.direct->seconds);
+  EXPECT_EQ(l.step_comm_seconds, l.direct->seconds);
+  EXPECT_NEAR(l.max_utilisation, 5 / 5.0000233, 1e-9);
+}
+
 TEST(LinkScore, WithoutRoutingThereIsNone) {
   const auto f = build(two_tier());
   EXPECT_FALSE(scored(f, on(f, {"a1", "a2", "b1", "b2"}), job(f, kRing), {}).links.has_value());
@@ -187,7 +205,7 @@ TEST(LinkScore, JsonHasTheKeysOfTheContract) {
   options.links.running = {{"other", &q, &j.traffic}};
   const auto json = nlohmann::json::parse(write_score_json(f, scored(f, p, j, options)));
   EXPECT_EQ(json["routing"], "spray");
-  EXPECT_EQ(json["bottleneck"].dump(), R"({"bytes":2000000000,"link":["a1","l1"],"seconds":2.0})");
+  EXPECT_EQ(json["bottleneck"].dump(), R"({"bytes":2000000000,"link":["a1","l1"],"seconds":2.0,"slowed":false})");
   EXPECT_NEAR(json["step_comm_seconds"].get<double>(), 2.0000382, 1e-9);
   EXPECT_EQ(json["dimensions"]["dp"]["slowest_link"]["link"], (nlohmann::json{"a1", "l1"}));
   EXPECT_EQ(json["bottleneck_with_running"]["bytes"], 2000000000);

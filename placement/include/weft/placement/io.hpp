@@ -30,15 +30,25 @@ struct RankDoc {
   }
 };
 
+/// What the job of a placement moves, so that it can load links beside other jobs without its job file.
+struct TrafficDoc {
+  config::Layout layout;
+  std::optional<config::CrossRail> cross_rail;  ///< the job's word, if any
+  std::vector<config::TrafficTerm> terms;       ///< their algorithms are never `automatic`
+  std::vector<RankFlow> direct;                 ///< as in Traffic
+  friend bool operator==(const TrafficDoc& a, const TrafficDoc& b);
+};
+
 /// A placement as its file says it.
 struct PlacementDoc {
   std::string job;                  ///< may be empty
   std::string fabric;               ///< may be empty
   std::vector<config::Text> nodes;  ///< rank order, each once
   std::vector<RankDoc> ranks;       ///< empty: in order on the nodes' GPUs
+  std::optional<TrafficDoc> traffic;
   Source source;
   friend bool operator==(const PlacementDoc& a, const PlacementDoc& b) {
-    return a.job == b.job && a.fabric == b.fabric && a.nodes == b.nodes && a.ranks == b.ranks;
+    return a.job == b.job && a.fabric == b.fabric && a.nodes == b.nodes && a.ranks == b.ranks && a.traffic == b.traffic;
   }
 };
 
@@ -58,8 +68,14 @@ struct PlacementDoc {
 [[nodiscard]] Result<Placement> resolve_placement(const topology::Fabric& fabric, const PlacementDoc& doc,
                                                   std::uint32_t ranks_per_node);
 
-/// The document of a placement.
-[[nodiscard]] PlacementDoc to_doc(const topology::Fabric& fabric, const Placement& placement, std::string job_name);
+/// The document of a placement; `traffic` may be null.
+[[nodiscard]] PlacementDoc to_doc(const topology::Fabric& fabric, const Placement& placement, std::string job_name,
+                                  const Traffic* traffic = nullptr);
+
+/// What a job moves as a document, and back. Errors of the way back: missing (the placement does not say), conflict
+/// (ranks and nodes), and those of build_traffic; it reads no file.
+[[nodiscard]] TrafficDoc to_doc(const Traffic& traffic);
+[[nodiscard]] Result<Traffic> traffic_of(const PlacementDoc& doc);
 
 /// `placement.json`; `score` and its `fabric` may be null. One line a rank; ends with a line end. Reads back equal.
 [[nodiscard]] std::string write_placement_json(const PlacementDoc& doc, const topology::Fabric* fabric = nullptr,

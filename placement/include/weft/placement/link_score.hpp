@@ -24,9 +24,8 @@ struct RunningJob {
   const Traffic* traffic = nullptr;
 };
 
-/// Time of one dimension in a step.
-struct DimTime {
-  config::Dim dim{};
+/// Time of a part of a step's communication.
+struct CommTime {
   double seconds = 0;
   double latency_seconds = 0;  ///< of them, independent of bytes
   double exposed_seconds = 0;  ///< less what computing hides
@@ -34,6 +33,12 @@ struct DimTime {
   /// fabric.
   std::optional<LinkUse> slowest;
   bool nvlink_bound = false;  ///< in that term NVLink takes longer than `slowest`
+  friend bool operator==(const CommTime&, const CommTime&) = default;
+};
+
+/// Time of one dimension in a step.
+struct DimTime : CommTime {
+  config::Dim dim{};
   friend bool operator==(const DimTime&, const DimTime&) = default;
 };
 
@@ -54,6 +59,7 @@ struct LinkScore {
   double max_utilisation = 0;  ///< the bottleneck's drain time over the step's communication time without overlap
   double step_comm_seconds = 0;
   std::vector<DimTime> dimensions;  ///< those with traffic, in Dim order
+  std::optional<CommTime> direct;   ///< of a matrix's flows, which belong to no dimension; all exposed
   struct Ecmp {
     std::uint64_t seed = 0;
     std::uint32_t draws = 0;

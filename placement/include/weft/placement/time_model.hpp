@@ -16,8 +16,10 @@
 //     tree          2 ceil(log2 n) over the network, 2(m-1) inside
 //     hierarchical  as the ring with m-1 inside and n-1 over the network, twice for allreduce
 //     alltoall      g-1 exchanges (pairwise exchange), alltoall_batch of them under way at once; (n-1)/n over the
-//     network neighbour     2, over the network where n > 1
-//   A dimension takes the sum of its terms; a step the sum of its dimensions, each less its overlap with computing.
+//                   network
+//     neighbour     2, over the network where n > 1
+//   The flows of a matrix go all at once: one step, with the efficiency of neighbour. A dimension takes the sum of its
+//   terms; a step the sum of its dimensions, each less its overlap with computing.
 //
 // SOURCES
 //   Hockney, "The communication challenge for MPP", Parallel Computing 20 (1994): alpha + beta * bytes. Thakur,
@@ -75,6 +77,8 @@ struct TermShape {
 };
 [[nodiscard]] double latency_seconds(const TimeModel& model, config::Collective collective, config::Algorithm algorithm,
                                      const TermShape& shape);
+/// Of direct flows, the farthest over `hops` switches.
+[[nodiscard]] double direct_latency_seconds(const TimeModel& model, std::uint32_t hops);
 /// What of the bandwidth the term gets.
 [[nodiscard]] double efficiency_of(const TimeModel& model, config::Collective collective, config::Algorithm algorithm);
 
