@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Weft's rank map against Scotch's static mapping: the same communication graph, the same places, one core each.
+//
+// Places are all nodes of a three-tier fat tree (full), or just as many free ones of a tree twice as large (scattered).
+// Scotch maps the folded graph of the job's nodes (NodeGraph) onto a tleaf architecture whose distances are the hops,
+// or onto its restriction to the free nodes (archSub). Where it puts two vertices on one place, the spare ones go to
+// the nearest free places. Both results are scored by score(). Counters, Weft's part of Scotch's: top = bytes over the
+// highest tier, hop = hop-bytes, time. The last benchmark prints the means and the worst over all cases.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <numeric>
+#include <stdexcept>
+
+#include "node_graph.hpp"
+#include "weft/placement.hpp"
+#include "weft/topology/generate.hpp"
+
+// scotch.h needs <cstdio> before it.
+#include <scotch.h>
+
+namespace weft::placement {
+namespace {
+
+using config::Collective;
+using config::Dim;
+using topology::Fabric;
+using topology::NodeId;
+
+template <typename T>
+T take(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().to_string());
+  return std::move(*result);
+}
+
+struct Shape3 {
+  std::uint32_t pods, leaves, nodes;
+  [[nodiscard]] std::uint32_t all() const { return pods * leaves * nodes; }
+};
+
+Fabric tree(const Shape3& s) {
+  topology::FatTreeOptions options;
+  options.nodes = s.all();
+  options.tiers = 3;
+  options.nodes_per_leaf = s.nodes;
+  options.leaves_per_pod = s.leaves;
+  return take(Fabric::build(take(topology::generate_fat_tree(options))));
+}
+
+config::JobSpec job(std::uint32_t nodes, std::int64_t kind) {
+  config::JobSpec out;
+  out.name = "bench";
+  out.nodes = nodes;
+  out.ranks_per_node = 8;
+  config::Layout layout;
+  layout[Dim::tp] = 8;
+  layout[Dim::pp] = nodes >= 512 ? 8 : 4;
+  layout[Dim::cp] = kind == 1 ? 4 : 1;
+  layout[Dim::ep] = kind == 2 ? 8 : 1;
+  layout[Dim::dp] = nodes / layout[Dim::pp] / layout[Dim::cp];
+  out.layout = layout;
+  out.dp_given = true;
+  out.traffic = {{Dim::dp, Collective::reduce_scatter, {4ULL << 30}}, {Dim::pp, Collective::neighbour, {512ULL << 20}}};
+  if (kind == 1) out.traffic.push_back({Dim::cp, Collective::allgather, {6ULL << 30}});
+  if (kind == 2) out.traffic.push_back({Dim::ep, Collective::alltoall, {2ULL << 30}});
+  return out;
+}
+
+class Scotch {
+ public:
+  Scotch(const NodeGraph& graph, const Shape3& shape, const std::vector<SCOTCH_Num>& places) : places_(places) {
+    double most = 1;
+    for (const NodeGraph::Half& h : graph.halves) most = std::max(most, static_cast<double>(h.bytes));
+    for (const std::size_t b : graph.begin) begin_.push_back(static_cast<SCOTCH_Num>(b));
+    for (const NodeGraph::Half& h : graph.halves) {
+      ends_.push_back(static_cast<SCOTCH_Num>(h.to));
+      loads_.push_back(std::max<SCOTCH_Num>(1, static_cast<SCOTCH_Num>(static_cast<double>(h.bytes) / most * 10'000)));
+    }
+    // Twice the sum of the link costs up to the common switch: 2, 6, 10, which is as 1 to 3 to 5 hops.
+    const std::array<SCOTCH_Num, 3> sizes{static_cast<SCOTCH_Num>(shape.pods), static_cast<SCOTCH_Num>(shape.leaves),
+                                          static_cast<SCOTCH_Num>(shape.nodes)};
+    const std::array<SCOTCH_Num, 3> costs{2, 2, 1};
+    SCOTCH_archInit(&whole_);
+    SCOTCH_archTleaf(&whole_, 3, sizes.data(), costs.data());
+    scattered_ = places.size() < shape.all();
+    if (scattered_) {
+      SCOTCH_archInit(&part_);
+      SCOTCH_archSub(&part_, &whole_, static_cast<SCOTCH_Num>(places_.size()), places_.data());
+    }
+  }
+  Scotch(const Scotch&) = delete;
+  Scotch& operator=(const Scotch&) = delete;
+  ~Scotch() {
+    if (scattered_) SCOTCH_archExit(&part_);
+    SCOTCH_archExit(&whole_);
+  }
+
+  // Place of each vertex; the same place may come twice.
+  std::vector<SCOTCH_Num> map() {
+    SCOTCH_Graph graph;
+    SCOTCH_Strat strategy;
+    SCOTCH_graphInit(&graph);
+    SCOTCH_stratInit(&strategy);
+    SCOTCH_randomReset();
+    const auto vertices = static_cast<SCOTCH_Num>(begin_.size() - 1);
+    std::vector<SCOTCH_Num> out(begin_.size() - 1);
+    int failed = SCOTCH_graphBuild(&graph, 0, vertices, begin_.data(), nullptr, nullptr, nullptr,
+                                   static_cast<SCOTCH_Num>(ends_.size()), ends_.data(), loads_.data());
+    failed |= SCOTCH_graphMap(&graph, scattered_ ? &part_ : &whole_, &strategy, out.data());
+    SCOTCH_stratExit(&strategy);
+    SCOTCH_graphExit(&graph);
+    if (failed != 0) throw std::runtime_error("Scotch failed");
+    return out;
+  }
+
+ private:
+  std::vector<SCOTCH_Num> places_, begin_, ends_, loads_;
+  SCOTCH_Arch whole_{}, part_{};
+  bool scattered_ = false;
+};
+
+struct Totals {
+  int cases = 0;
+  int dearer = 0;  // cases with more bytes over the top, or as many and more hop-bytes
+  int slower = 0;
+  double top = 0, hop = 0, time = 0;
+  double worst_hop = 0;
+};
+Totals& totals() {
+  static Totals all;
+  return all;
+}
+
+double seconds(const auto& f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void against_scotch(benchmark::State& state) {
+  const auto nodes = static_cast<std::uint32_t>(state.range(0));
+  const bool scattered = state.range(2) != 0;
+  Shape3 shape = nodes == 64 ? Shape3{2, 4, 8} : Shape3{nodes >= 1024 ? 8U : 4U, 0, 16};
+  if (nodes > 64) shape.leaves = nodes / shape.pods / shape.nodes;
+  if (scattered) shape.pods *= 2;
+  const Fabric fabric = tree(shape);
+  const config::JobSpec spec = job(nodes, state.range(1));
+  const ResolvedJob resolved = take(resolve_job(fabric, spec));
+  const Traffic traffic = take(build_traffic(spec, resolved.layout));
+  Request request{&spec, resolved.layout, resolved.ranks_per_node, &traffic, NodeMask(fabric.node_count(), !scattered)};
+  std::vector<std::uint32_t> order(fabric.node_count());
+  std::iota(order.begin(), order.end(), 0U);
+  std::uint64_t z = 42;
+  for (std::size_t i = order.size(); i-- > 1;) {
+    z = z * 6364136223846793005ULL + 1442695040888963407ULL;
+    std::swap(order[i], order[(z >> 33U) % (i + 1)]);
+  }
+  if (scattered)
+    for (std::uint32_t i = 0; i < nodes; ++i) request.free[order[i]] = true;
+  std::vector<SCOTCH_Num> places;  // in fabric order, which is the order of the tree's leaves
+  for (std::uint32_t i = 0; i < fabric.node_count(); ++i)
+    if (request.free[topology::index(fabric.fabric_order()[i])]) places.push_back(static_cast<SCOTCH_Num>(i));
+
+  const NodeGraph graph = build_node_graph(traffic);
+  Scotch scotch(graph, shape, places);
+  Placement ours;
+  std::vector<SCOTCH_Num> theirs;
+  double our_time = 1e9;
+  double their_time = 1e9;
+  for (auto _ : state) {
+    our_time = std::min(our_time, seconds([&] { ours = take(place(fabric, request)); }));
+    their_time = std::min(their_time, seconds([&] { theirs = scotch.map(); }));
+  }
+  // Spare vertices to the nearest free place in fabric order. archSub numbers its places by their rank in the list.
+  std::vector<std::int64_t> holder(places.size(), -1);
+  std::vector<std::uint32_t> spare;
+  std::vector<std::size_t> at(nodes);
+  for (std::uint32_t v = 0; v < nodes; ++v) {
+    at[v] = static_cast<std::size_t>(theirs[v]);
+    if (holder[at[v]] < 0)
+      holder[at[v]] = v;
+    else
+      spare.push_back(v);
+  }
+  for (const std::uint32_t v : spare) {
+    std::size_t nearest = places.size();
+    for (std::size_t p = 0; p < places.size(); ++p)
+      if (holder[p] < 0 &&
+          (nearest == places.size() || std::abs(places[p] - places[at[v]]) < std::abs(places[nearest] - places[at[v]])))
+        nearest = p;
+    at[v] = nearest;
+    holder[nearest] = v;
+  }
+  std::vector<NodeId> nodes_of_scotch;
+  for (std::uint32_t v = 0; v < nodes; ++v)
+    nodes_of_scotch.push_back(fabric.fabric_order()[static_cast<std::size_t>(places[at[v]])]);
+  const Score mine = take(score(fabric, ours, traffic));
+  const Score other =
+      take(score(fabric, take(ranks_in_order(fabric, nodes_of_scotch, resolved.ranks_per_node)), traffic));
+  const double top = mine.tier_bytes.back() / other.tier_bytes.back();
+  const double hop = mine.hop_bytes / other.hop_bytes;
+  state.counters["top"] = top;
+  state.counters["hop"] = hop;
+  state.counters["time"] = our_time / their_time;
+  state.counters["ours_ms"] = our_time * 1e3;
+  state.counters["scotch_ms"] = their_time * 1e3;
+  state.counters["spare"] = static_cast<double>(spare.size());
+  Totals& t = totals();
+  ++t.cases;
+  if (top > 1 || (top == 1 && hop > 1)) ++t.dearer;
+  if (our_time > their_time) ++t.slower;
+  t.top += top;
+  t.hop += hop;
+  t.time += our_time / their_time;
+  t.worst_hop = std::max(t.worst_hop, hop);
+}
+BENCHMARK(against_scotch)
+    ->ArgNames({"nodes", "kind", "scattered"})
+    ->ArgsProduct({{64, 256, 512, 1024, 4096}, {0, 1, 2}, {0, 1}})
+    ->Iterations(3)
+    ->Unit(benchmark::kMillisecond);
+
+void all_cases(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(totals());
+  const Totals& t = totals();
+  if (t.cases == 0) return;
+  state.counters["cases"] = t.cases;
+  state.counters["dearer"] = t.dearer;
+  state.counters["slower"] = t.slower;
+  state.counters["top_mean"] = t.top / t.cases;
+  state.counters["hop_mean"] = t.hop / t.cases;
+  state.counters["time_mean"] = t.time / t.cases;
+}
+BENCHMARK(all_cases)->Iterations(1);
+
+}  // namespace
+}  // namespace weft::placement
