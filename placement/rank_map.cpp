@@ -7,8 +7,10 @@
 
 #include "exact_map.hpp"
 #include "greedy_map.hpp"
+#include "level_search.hpp"
 #include "node_graph.hpp"
 #include "rank_search.hpp"
+#include "region_map.hpp"
 #include "spots.hpp"
 #include "spread.hpp"
 #include "tilings.hpp"
@@ -24,6 +26,7 @@ constexpr std::size_t kMostTilings = 64;
 constexpr std::size_t kMostStarts = 4;  // that the local search takes up
 constexpr std::uint32_t kMostSpotsOfAll = 256;
 constexpr std::uint64_t kTilingSteps = 1U << 21;  // edges looked at to compare tilings
+constexpr std::size_t kMostFinished = 1;          // of those that are improved on every level
 constexpr std::uint64_t kExactSteps = 400'000;
 
 struct Start {
@@ -59,16 +62,7 @@ class Mapper {
     // A job that moves nothing between nodes is best where best fit puts it.
     if (graph_.halves.empty()) return {lists_.front()};
     for (const auto& list : lists_) starts_of(list);
-    const std::uint64_t share = budget.left / starts_.size();
-    for (Start& s : starts_) {
-      const std::uint64_t rest = budget.left - std::min(budget.left, share);
-      budget.left -= rest;
-      RankSearch search(graph_, spots_, search_rules_, s.spot_of);
-      search.improve(budget);
-      s = {search.cost(), search.spot_of()};
-      budget.left += rest;
-    }
-    std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.cost < b.cost; });
+    improve(budget);
     if (eligible_.count <= kMostExactNodes) {
       budget.left = kExactSteps;
       search_all(budget);
@@ -80,6 +74,41 @@ class Mapper {
   }
 
  private:
+  // Coarse first: all starts by what crosses pods, then the best of them to the end, with what is left the next ones.
+  void improve(Budget& budget) {
+    const bool levels = fabric_.hierarchical() && rules_.segment == 0;
+    if (levels) {
+      for (Start& s : starts_) s = between_pods(std::move(s.spot_of), budget);
+      sort_starts();
+    }
+    for (std::size_t i = 0; i < std::min<std::size_t>(kMostFinished, starts_.size()) && budget.left > 0; ++i) {
+      Start& s = starts_[i];
+      const std::uint64_t rest = hold_back(budget, budget.left / 4);
+      if (levels) s.spot_of = search_levels(graph_, spots_, std::move(s.spot_of), 1, kSpotDepths, budget);
+      RankSearch search(graph_, spots_, search_rules_, std::move(s.spot_of));
+      search.improve(budget);
+      s = {search.cost(), search.spot_of()};
+      budget.left += rest;
+    }
+    sort_starts();
+  }
+
+  Start between_pods(std::vector<std::uint32_t> spot_of, Budget& budget) {
+    const std::uint64_t rest = hold_back(budget, budget.left - budget.left / 16);
+    spot_of = search_levels(graph_, spots_, std::move(spot_of), 0, 1, budget);
+    budget.left += rest;
+    return {cost_of_map(graph_, spots_, spot_of), std::move(spot_of)};
+  }
+
+  // Keeps `steps` of the budget from what follows; give them back by adding.
+  static std::uint64_t hold_back(Budget& budget, std::uint64_t steps) {
+    budget.left -= steps;
+    return steps;
+  }
+  void sort_starts() {
+    std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.cost < b.cost; });
+  }
+
   [[nodiscard]] std::optional<config::CrossRail> cross_rail() const {
     return request_.job->cross_rail ? request_.job->cross_rail : request_.traffic->cross_rail;
   }
@@ -166,6 +195,7 @@ class Mapper {
       add_start(places, order);
       if (sorted != places) add_start(sorted, order);
     }
+    if (rules_.segment == 0 && spots_.count() > 1) add(region_map(graph_, spots_, places));
     if (rules_.segment == 0 && (!fabric_.hierarchical() || !request_.traffic->direct.empty()))
       if (auto map = greedy_map(graph_, spots_, places)) add(std::move(*map));
   }
@@ -244,7 +274,7 @@ class Mapper {
 }  // namespace
 
 std::uint64_t default_budget(std::size_t halves) {
-  return std::clamp<std::uint64_t>(std::uint64_t{64} * halves, 200'000, 2'000'000);
+  return std::clamp<std::uint64_t>(std::uint64_t{256} * halves, 100'000, 8'000'000);
 }
 
 std::vector<std::vector<NodeId>> map_ranks(const Fabric& fabric, const Request& request, const Eligible& eligible,

@@ -218,41 +218,6 @@ bool RankSearch::exchange_segments(Budget& budget) {
   return any;
 }
 
-// The vertices of two spots of equal use change places: what single exchanges cannot reach over the hill between.
-bool RankSearch::exchange_spots(Budget& budget) {
-  bool any = false;
-  std::vector<std::uint32_t> used;
-  for (std::uint32_t s = 0; s < members_.size(); ++s)
-    if (members_[s].size() > 1) used.push_back(s);
-  std::vector<std::uint32_t> vertices;
-  std::vector<std::uint32_t> there;
-  std::vector<std::uint32_t> back;
-  for (std::size_t i = 0; i < used.size() && budget.left > 0; ++i) {
-    for (std::size_t k = i + 1; k < used.size() && budget.left > 0; ++k) {
-      const std::uint32_t a = used[i];
-      const std::uint32_t b = used[k];
-      if (spots_.spot(a).pod == spots_.spot(b).pod || members_[a].size() != members_[b].size()) continue;
-      vertices.assign(members_[a].begin(), members_[a].end());
-      vertices.insert(vertices.end(), members_[b].begin(), members_[b].end());
-      there.assign(members_[a].size(), b);
-      there.insert(there.end(), members_[b].size(), a);
-      back.assign(members_[a].size(), a);
-      back.insert(back.end(), members_[b].size(), b);
-      const Cost before = cost_of(vertices, budget);
-      apply(vertices, there);
-      Cost delta = cost_of(vertices, budget);
-      delta -= before;
-      if (delta.negative()) {
-        cost_ += delta;
-        any = true;
-      } else {
-        apply(vertices, back);
-      }
-    }
-  }
-  return any;
-}
-
 void RankSearch::improve(Budget& budget) {
   if (spots_.count() < 2) return;
   for (bool again = true; again && budget.left > 0 && !budget.stopped;) {
@@ -261,7 +226,7 @@ void RankSearch::improve(Budget& budget) {
       if (improve_vertex(u, budget)) again = true;
     budget.poll();
     if (again || budget.left == 0) continue;
-    again = rules_.segment > 0 ? exchange_segments(budget) : exchange_spots(budget);
+    again = rules_.segment > 0 && exchange_segments(budget);
   }
 }
 

@@ -69,7 +69,6 @@ class RankSearch {
   [[nodiscard]] Cost leave_delta(std::uint32_t u, std::uint32_t to, std::uint32_t except);
   bool improve_vertex(std::uint32_t u, Budget& budget);
   bool exchange_segments(Budget& budget);
-  bool exchange_spots(Budget& budget);
   [[nodiscard]] bool may_exchange(std::uint32_t a, std::uint32_t b) const;
   [[nodiscard]] bool may_move(std::uint32_t from, std::uint32_t to) const;
   void put(std::uint32_t u, std::uint32_t to);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "level_search.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "exchange_pass.hpp"
+#include "region_map.hpp"
+
+namespace weft::placement {
+namespace {
+
+class Levels {
+ public:
+  Levels(const NodeGraph& graph, const SpotTable& spots, std::vector<std::uint32_t> spot_of, int from, int to,
+         Budget& budget)
+      : graph_(graph),
+        spots_(spots),
+        spot_of_(std::move(spot_of)),
+        from_(from),
+        to_(to),
+        budget_(budget),
+        local_(graph.nodes, ~0U) {}
+
+  std::vector<std::uint32_t> run() {
+    std::vector<std::uint32_t> all(graph_.nodes);
+    std::iota(all.begin(), all.end(), 0U);
+    search(all, 0);
+    return std::move(spot_of_);
+  }
+
+ private:
+  void search(const std::vector<std::uint32_t>& vertices, int depth) {
+    if (depth == to_ || budget_.left == 0) return;
+    // Parts in the order in which they turn up; their places, by part.
+    std::vector<std::uint32_t> domains;
+    std::vector<std::uint32_t> part_of(vertices.size());
+    for (std::size_t i = 0; i < vertices.size(); ++i) {
+      const std::uint32_t d = spot_domain(spots_, spot_of_[vertices[i]], depth);
+      const auto at = std::find(domains.begin(), domains.end(), d);
+      part_of[i] = static_cast<std::uint32_t>(at - domains.begin());
+      if (at == domains.end()) domains.push_back(d);
+    }
+    const auto parts = static_cast<std::uint32_t>(domains.size());
+    if (parts > 1 && depth >= from_) {
+      std::vector<std::vector<std::uint32_t>> places(parts);
+      for (std::size_t i = 0; i < vertices.size(); ++i) places[part_of[i]].push_back(spot_of_[vertices[i]]);
+      best_parts(vertices, places, part_of);
+      std::vector<std::size_t> next(parts, 0);
+      for (std::size_t i = 0; i < vertices.size(); ++i) spot_of_[vertices[i]] = places[part_of[i]][next[part_of[i]]++];
+    }
+    std::vector<std::vector<std::uint32_t>> inside(parts);
+    for (std::size_t i = 0; i < vertices.size(); ++i) inside[part_of[i]].push_back(vertices[i]);
+    for (const auto& v : inside) search(v, depth + 1);
+  }
+
+  void best_parts(const std::vector<std::uint32_t>& vertices, const std::vector<std::vector<std::uint32_t>>& places,
+                  std::vector<std::uint32_t>& part_of) {
+    const auto parts = static_cast<std::uint32_t>(places.size());
+    std::vector<std::size_t> sizes;
+    for (const auto& p : places) sizes.push_back(p.size());
+    std::vector<std::uint32_t> grown = grow_parts(graph_, vertices, sizes);
+    exchange_passes(graph_, vertices, parts, part_of, local_, budget_);
+    exchange_passes(graph_, vertices, parts, grown, local_, budget_);
+    if (crossing(graph_, vertices, grown, local_) < crossing(graph_, vertices, part_of, local_))
+      part_of = std::move(grown);
+  }
+
+  const NodeGraph& graph_;
+  const SpotTable& spots_;
+  std::vector<std::uint32_t> spot_of_;
+  int from_, to_;
+  Budget& budget_;
+  std::vector<std::uint32_t> local_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> search_levels(const NodeGraph& graph, const SpotTable& spots,
+                                         std::vector<std::uint32_t> spot_of, int from, int to, Budget& budget) {
+  return Levels(graph, spots, std::move(spot_of), from, to, budget).run();
+}
+
+}  // namespace weft::placement
