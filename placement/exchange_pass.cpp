@@ -11,8 +11,8 @@ constexpr std::uint32_t kOut = ~0U;
 constexpr std::size_t kMostCells = 1U << 18;  // vertices * parts
 constexpr std::size_t kFewCells = 2048;       // of which every step looks at all
 constexpr std::size_t kHeads = 8;
-constexpr int kMostPasses = 8;
-constexpr std::size_t kPatience = 24;  // exchanges without a new best before a pass ends
+constexpr int kMostPasses = 5;
+constexpr std::size_t kPatience = 8;  // exchanges without a new best before a pass ends
 
 class Passes {
  public:

@@ -72,7 +72,8 @@ class Builder {
   }
 
   [[nodiscard]] bool same(topology::Level level, std::uint32_t a, std::uint32_t b) const {
-    return fabric_.domain_of(level, out_.nodes[a]) == fabric_.domain_of(level, out_.nodes[b]);
+    const auto domains = fabric_.domain_numbers(level);
+    return domains[index(out_.nodes[a])] == domains[index(out_.nodes[b])];
   }
   [[nodiscard]] bool same_pod(std::uint32_t a, std::uint32_t b) const {
     if (islands_[a] != islands_[b]) return false;
@@ -146,6 +147,8 @@ class Ruler {
 }  // namespace
 
 std::vector<std::uint32_t> islands_of(const Fabric& fabric, std::span<const NodeId> nodes) {
+  const auto coarsest = static_cast<topology::Level>(fabric.level_count() - 1);
+  if (fabric.hierarchical() && fabric.domain_count(coarsest) == 1) return std::vector<std::uint32_t>(nodes.size(), 0);
   const std::uint32_t switches = fabric.switch_count();
   DisjointSets sets(switches + fabric.class_count());  // switches, then attachment classes
   for (std::uint32_t s = 0; s < switches; ++s)

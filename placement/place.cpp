@@ -90,15 +90,16 @@ Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const 
 // Of maps equal in traffic, the one that leaves the largest gangs of free nodes.
 const std::vector<NodeId>& roomiest(const Fabric& fabric, const Request& request,
                                     const std::vector<std::vector<NodeId>>& maps) {
-  if (maps.size() == 1) return maps.front();
+  const auto sorted = [](std::vector<NodeId> nodes) {
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
+  };
+  const std::vector<NodeId> first = sorted(maps.front());
+  if (std::all_of(maps.begin() + 1, maps.end(), [&](const auto& m) { return sorted(m) == first; })) return maps.front();
+  const FreeGangs gangs(fabric, request.free);
   std::size_t best = 0;
-  std::vector<std::uint32_t> most = gangs_left(fabric, request.free, maps.front());
-  for (std::size_t i = 1; i < maps.size(); ++i) {
-    std::vector<std::uint32_t> gangs = gangs_left(fabric, request.free, maps[i]);
-    if (!better_gangs(gangs, most)) continue;
-    best = i;
-    most = std::move(gangs);
-  }
+  for (std::size_t i = 1; i < maps.size(); ++i)
+    if (better_gangs(gangs.without(maps[i]), gangs.without(maps[best]))) best = i;
   return maps[best];
 }
 

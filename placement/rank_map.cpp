@@ -218,8 +218,9 @@ class Mapper {
   }
 
   void search_all(Budget& budget) {
+    const FreeGangs gangs(fabric_, request_.free);
     const auto better = [&](const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
-      return better_gangs(gangs_left(fabric_, request_.free, taken(a)), gangs_left(fabric_, request_.free, taken(b)));
+      return better_gangs(gangs.without(taken(a)), gangs.without(taken(b)));
     };
     auto best = exact_map(graph_, spots_, search_rules_, starts_.front().spot_of, better, budget);
     if (!best) return;
@@ -283,20 +284,26 @@ std::vector<std::vector<NodeId>> map_ranks(const Fabric& fabric, const Request& 
   return Mapper(fabric, request, eligible, rules, lists, options).run(keep, stats);
 }
 
-std::vector<std::uint32_t> gangs_left(const Fabric& fabric, const NodeMask& free, const std::vector<NodeId>& nodes) {
-  NodeMask left = free;
-  for (const NodeId n : nodes) left[index(n)] = false;
+FreeGangs::FreeGangs(const Fabric& fabric, const NodeMask& free) : fabric_(fabric) {
+  NodeMask usable = free;
   for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
-    if (!fabric.usable(NodeId{n})) left[n] = false;
-  std::vector<std::uint32_t> out;
-  for (topology::Level level = 0; level < fabric.level_count(); ++level) {
-    const auto by_domain = free_by_domain(fabric, level, left);
-    out.push_back(by_domain.empty() ? 0 : *std::max_element(by_domain.begin(), by_domain.end()));
+    if (usable[n] && !fabric.usable(NodeId{n})) usable[n] = false;
+  for (topology::Level level = 0; level < fabric.level_count(); ++level)
+    free_.push_back(free_by_domain(fabric, level, usable));
+}
+
+Gangs FreeGangs::without(const std::vector<NodeId>& nodes) const {
+  Gangs out;
+  for (topology::Level level = 0; level < free_.size(); ++level) {
+    std::vector<std::uint32_t> left = free_[level];
+    const auto domains = fabric_.domain_numbers(level);
+    for (const NodeId n : nodes) --left[domains[index(n)]];
+    out.push_back(*std::max_element(left.begin(), left.end()));
   }
   return out;
 }
 
-bool better_gangs(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
+bool better_gangs(const Gangs& a, const Gangs& b) {
   for (std::size_t l = a.size(); l-- > 0;)
     if (a[l] != b[l]) return a[l] > b[l];
   return false;

@@ -33,11 +33,22 @@ namespace weft::placement {
     const std::vector<std::vector<topology::NodeId>>& lists, const PlaceOptions& options, std::size_t keep,
     PlaceStats& stats);
 
-/// Largest gang of free nodes in one domain of each level once `nodes` are taken of `free`; health applied. Larger is
-/// better, coarsest level first.
-[[nodiscard]] std::vector<std::uint32_t> gangs_left(const topology::Fabric& fabric, const NodeMask& free,
-                                                    const std::vector<topology::NodeId>& nodes);
-/// Whether gangs `a` are better than `b`.
-[[nodiscard]] bool better_gangs(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b);
+/// Largest gangs of free nodes, by level.
+using Gangs = std::vector<std::uint32_t>;
+
+class FreeGangs {
+ public:
+  /// Health is applied on top of `free`. O(nodes * levels).
+  FreeGangs(const topology::Fabric& fabric, const NodeMask& free);
+  /// What is left in one domain of each level once free `nodes` are taken. O(domains + nodes).
+  [[nodiscard]] Gangs without(const std::vector<topology::NodeId>& nodes) const;
+
+ private:
+  const topology::Fabric& fabric_;
+  std::vector<std::vector<std::uint32_t>> free_;  // by level and domain
+};
+
+/// Whether gangs `a` are better than `b`: larger, coarsest level first.
+[[nodiscard]] bool better_gangs(const Gangs& a, const Gangs& b);
 
 }  // namespace weft::placement

@@ -72,8 +72,8 @@ std::uint32_t largest(const std::vector<std::uint32_t>& counts) {
 
 std::vector<std::uint32_t> free_by_domain(const Fabric& fabric, Level level, const NodeMask& free) {
   std::vector<std::uint32_t> out(fabric.domain_count(level), 0);
-  for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
-    if (free[n]) ++out[index(fabric.domain_of(level, NodeId{n}))];
+  const auto domains = fabric.domain_numbers(level);
+  for (std::size_t n = 0; n < domains.size(); ++n) out[domains[n]] += free[n] ? 1 : 0;
   return out;
 }
 
@@ -101,8 +101,8 @@ void score_locality(const Fabric& fabric, const Placement& placement, const Traf
   for (Level level = 0; level < fabric.level_count(); ++level) {
     out.fragmentation_before.push_back(largest(free_by_domain(fabric, level, free)));
     out.fragmentation_after.push_back(largest(free_by_domain(fabric, level, after)));
-    for (std::uint32_t r = 0; r < grid.ranks(); ++r)
-      domain_of_rank[r] = index(fabric.domain_of(level, placement.ranks[r].node));
+    const auto domains = fabric.domain_numbers(level);
+    for (std::uint32_t r = 0; r < grid.ranks(); ++r) domain_of_rank[r] = domains[index(placement.ranks[r].node)];
     const std::vector<std::uint32_t> capacity = free_by_domain(fabric, level, reach);
     for (DimSpread& s : out.spread) {
       s.by_level.push_back(group_spread(grid, s.dim, domain_of_rank, fabric.domain_count(level)));

@@ -159,6 +159,7 @@ std::string_view Fabric::level_name(Level level) const {
   return kNames[level];
 }
 std::uint32_t Fabric::domain_count(Level level) const { return impl_->data.levels[level].domains.count(); }
+std::span<const std::uint32_t> Fabric::domain_numbers(Level level) const { return impl_->data.levels[level].domain_of; }
 DomainId Fabric::domain_of(Level level, NodeId node) const {
   return DomainId{impl_->data.levels[level].domain_of[index(node)]};
 }

@@ -176,6 +176,8 @@ class Fabric {
   [[nodiscard]] std::string_view level_name(Level level) const;
   [[nodiscard]] std::uint32_t domain_count(Level level) const;
   [[nodiscard]] DomainId domain_of(Level level, NodeId node) const;
+  /// index(domain_of(level, n)) for every node n: for loops over all of them.
+  [[nodiscard]] std::span<const std::uint32_t> domain_numbers(Level level) const;
   [[nodiscard]] std::span<const NodeId> domain_nodes(Level level, DomainId domain) const;  ///< in fabric order
   /// Name of a domain: its switch where it has one ("leaf3"), else "leaf1+leaf2", "pod2", the NVLink domain's own.
   [[nodiscard]] std::string domain_name(Level level, DomainId domain) const;
