@@ -98,6 +98,26 @@ void add_links(const Fabric& fabric, const LinkScore& links, ordered_json& out) 
         ordered_json{{"job", r.name}, {"before", use_json(fabric, r.before)}, {"after", use_json(fabric, r.after)}});
 }
 
+// (value - bound) / bound; null where nothing bounds from below.
+ordered_json gap(double value, double bound) {
+  if (bound > 0) return (value - bound) / bound;
+  return value > 0 ? ordered_json(nullptr) : ordered_json(0);
+}
+
+void add_bounds(const Score& score, ordered_json& bounds, ordered_json& gaps) {
+  const TrafficBounds& b = *score.bounds;
+  const auto whole = [](double bytes) { return number(std::floor(bytes)); };
+  if (b.highest_tier >= 2) {
+    const std::string tier = std::to_string(b.highest_tier);
+    bounds["tier_bytes"][tier] = whole(b.highest_tier_bytes);
+    gaps["tier_bytes"][tier] = gap(score.tier_bytes[b.highest_tier], b.highest_tier_bytes);
+  }
+  bounds["cross_spine_bytes"] = whole(b.cross_spine_bytes);
+  gaps["cross_spine_bytes"] = gap(score.cross_spine_bytes, b.cross_spine_bytes);
+  bounds["hop_bytes"] = whole(b.hop_bytes);
+  gaps["hop_bytes"] = gap(score.hop_bytes, b.hop_bytes);
+}
+
 ordered_json score_json(const Fabric& fabric, const Score& score) {
   ordered_json out;
   out["tier_bytes"] = ordered_json::object();
@@ -116,8 +136,11 @@ ordered_json score_json(const Fabric& fabric, const Score& score) {
                                  {"pods", score.exposure.pods},
                                  {"planes", score.exposure.planes},
                                  {"nvlink_domains", score.exposure.nvlink_domains}};
-  out["bounds"] = ordered_json{{"spread", spread.bound}};
-  out["gap"] = ordered_json{{"spread", spread.gap}};
+  out["bounds"] = ordered_json::object();
+  out["gap"] = ordered_json::object();
+  if (score.bounds) add_bounds(score, out["bounds"], out["gap"]);
+  out["bounds"]["spread"] = spread.bound;
+  out["gap"]["spread"] = spread.gap;
   return out;
 }
 

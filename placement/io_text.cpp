@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -23,6 +24,11 @@ std::string bytes_text(double bytes) {
     ++unit;
   }
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.2f} {}", bytes, kUnits[unit]);
+}
+
+std::string bound_text(double value, double bound) {
+  if (bound <= 0) return "";
+  return fmt::format(" (at least {}, gap {:.0f} %)", bytes_text(bound), (value / bound - 1) * 100);
 }
 
 std::string tier_name(std::size_t tier) {
@@ -85,8 +91,11 @@ std::string write_score_text(const Fabric& fabric, const Score& score) {
   std::string out;
   for (std::size_t t = 0; t < score.tier_bytes.size(); ++t)
     out += line(tier_name(t), bytes_text(score.tier_bytes[t]) + " a step");
-  out += line("cross-spine traffic", bytes_text(score.cross_spine_bytes) + " a step");
-  out += line("hop-bytes", bytes_text(score.hop_bytes));
+  out += line("cross-spine traffic",
+              bytes_text(score.cross_spine_bytes) + " a step" +
+                  (score.bounds ? bound_text(score.cross_spine_bytes, score.bounds->cross_spine_bytes) : ""));
+  out += line("hop-bytes",
+              bytes_text(score.hop_bytes) + (score.bounds ? bound_text(score.hop_bytes, score.bounds->hop_bytes) : ""));
   out += line("hops", fmt::format("mean {:.3f}, max {}", score.mean_hops, score.max_hops));
   if (score.rerouted_bytes > 0) out += line("off their own rail", bytes_text(score.rerouted_bytes) + " a step");
   if (score.links) out += links_text(fabric, *score.links);
@@ -113,18 +122,20 @@ std::string write_placement_text(const Fabric& fabric, const Placement& placemen
     if (layout[d] > 1) sizes.push_back(fmt::format("{} {}", config::to_string(d), layout[d]));
   std::string out = line("job", fmt::format("{}: {} nodes, {} ranks{}{}", job.name, placement.nodes.size(),
                                             placement.ranks.size(), sizes.empty() ? "" : ", ", fmt::join(sizes, " ")));
-  // Runs of nodes that share a leaf, in rank order.
+  std::vector<NodeId> sorted = placement.nodes;
+  std::sort(sorted.begin(), sorted.end(),
+            [&](NodeId a, NodeId b) { return fabric.fabric_rank(a) < fabric.fabric_rank(b); });
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < placement.nodes.size(); ++i) {
-    const auto leaf = fabric.domain_of(topology::kLeafLevel, placement.nodes[i]);
-    names.push_back(fabric.node_name(placement.nodes[i]));
-    if (i + 1 < placement.nodes.size() && fabric.domain_of(topology::kLeafLevel, placement.nodes[i + 1]) == leaf)
-      continue;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const auto leaf = fabric.domain_of(topology::kLeafLevel, sorted[i]);
+    names.push_back(fabric.node_name(sorted[i]));
+    if (i + 1 < sorted.size() && fabric.domain_of(topology::kLeafLevel, sorted[i + 1]) == leaf) continue;
     out += line(fabric.domain_name(topology::kLeafLevel, leaf),
                 fmt::format("{} {}", config::compress_hostlist(names),
                             names.size() == 1 ? "(1 node)" : fmt::format("({} nodes)", names.size())));
     names.clear();
   }
+  if (sorted != placement.nodes) out += line("rank order", "not that of the fabric; --format hostfile lists it");
   return out;
 }
 

@@ -2,7 +2,10 @@
 #include "spread.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
+
+#include "bounds.hpp"
 
 namespace weft::placement {
 namespace {
@@ -97,6 +100,14 @@ void score_locality(const Fabric& fabric, const Placement& placement, const Traf
     const auto dim = static_cast<Dim>(d);
     if (grid.group_size(dim) > 1) out.spread.push_back({dim, {}, {}});
   }
+  const bool in_order = ranks_in_node_order(placement, traffic.ranks_per_node);
+  std::array<std::uint32_t, config::kDims> fewest{};
+  for (const DimSpread& s : out.spread)
+    fewest[static_cast<std::size_t>(s.dim)] =
+        in_order ? fewest_nodes(traffic, s.dim)
+                 : (grid.group_size(s.dim) + traffic.ranks_per_node - 1) / traffic.ranks_per_node;
+  const auto nodes_of_group = [&](Dim d) { return fewest[static_cast<std::size_t>(d)]; };
+  if (in_order && fabric.hierarchical()) out.bounds = traffic_bounds(fabric, traffic, reach);
   std::vector<std::uint32_t> domain_of_rank(grid.ranks());
   for (Level level = 0; level < fabric.level_count(); ++level) {
     out.fragmentation_before.push_back(largest(free_by_domain(fabric, level, free)));
@@ -106,8 +117,7 @@ void score_locality(const Fabric& fabric, const Placement& placement, const Traf
     const std::vector<std::uint32_t> capacity = free_by_domain(fabric, level, reach);
     for (DimSpread& s : out.spread) {
       s.by_level.push_back(group_spread(grid, s.dim, domain_of_rank, fabric.domain_count(level)));
-      const std::uint32_t size = grid.group_size(s.dim);
-      s.bound.push_back(fewest_domains(capacity, (size + traffic.ranks_per_node - 1) / traffic.ranks_per_node));
+      s.bound.push_back(fewest_domains(capacity, nodes_of_group(s.dim)));
     }
   }
   out.exposure.nvlink_domains = distinct_domains(fabric, topology::kNvlinkLevel, placement.nodes);

@@ -183,8 +183,10 @@ TEST(ScoreJson, HasTheContractsKeysInOrderAndWholeNumbers) {
       R"("rerouted_bytes":0,"spread":{"dp":{"nvlink":{"mean":4,"max":4},"leaf":{"mean":3,"max":3},"pod":{"mean":2,"max":2},)"
       R"("core":{"mean":1,"max":1}}},"fragmentation":{"before":{"nvlink":1,"leaf":4,"pod":8,"core":16},)"
       R"("after":{"nvlink":1,"leaf":4,"pod":7,"core":12}},"exposure":{"leaves":3,"pods":2,"planes":1,"nvlink_domains":4},)"
-      R"("bounds":{"spread":{"dp":{"nvlink":{"mean":4,"max":4},"leaf":{"mean":1,"max":1},"pod":{"mean":1,"max":1},)"
-      R"("core":{"mean":1,"max":1}}}},"gap":{"spread":{"dp":{"nvlink":{"mean":0,"max":0},"leaf":{"mean":2,"max":2},)"
+      R"("bounds":{"tier_bytes":{"3":0},"cross_spine_bytes":0,"hop_bytes":48,)"
+      R"("spread":{"dp":{"nvlink":{"mean":4,"max":4},"leaf":{"mean":1,"max":1},"pod":{"mean":1,"max":1},)"
+      R"("core":{"mean":1,"max":1}}}},"gap":{"tier_bytes":{"3":null},)"
+      R"("cross_spine_bytes":null,"hop_bytes":2.5,"spread":{"dp":{"nvlink":{"mean":0,"max":0},"leaf":{"mean":2,"max":2},)"
       R"("pod":{"mean":1,"max":1},"core":{"mean":0,"max":0}}}}})");
 }
 

@@ -45,10 +45,20 @@ struct MeanMax {
 struct DimSpread {
   config::Dim dim{};
   std::vector<MeanMax> by_level;  ///< indexed by topology::Level
-  /// Lower bound on the spread of any group of this size at each level: a group of g ranks fills at least
-  /// ceil(g / ranks_per_node) nodes, which need at least so many of the freest domains (before the job came).
+  /// Lower bound on the spread of any group of this size at each level: the nodes that a group's ranks fill (at least
+  /// ceil(g / ranks_per_node); where ranks follow the nodes' order, those that they lie on) need at least so many of
+  /// the freest domains (before the job came).
   std::vector<std::uint32_t> bound;
   friend bool operator==(const DimSpread&, const DimSpread&) = default;
+};
+
+/// What no placement with ranks in node order can beat, given what was free (bounds.hpp).
+struct TrafficBounds {
+  std::size_t highest_tier = 0;   ///< the tier that the next one is about
+  double highest_tier_bytes = 0;  ///< 0 where that tier is below 2
+  double cross_spine_bytes = 0;
+  double hop_bytes = 0;
+  friend bool operator==(const TrafficBounds&, const TrafficBounds&) = default;
 };
 
 struct Score {
@@ -67,6 +77,8 @@ struct Score {
     friend bool operator==(const Exposure&, const Exposure&) = default;
   } exposure;
   std::optional<LinkScore> links;  ///< where ScoreOptions::links has a routing
+  /// Of hierarchical fabrics, for placements whose ranks follow their nodes' order, as place() makes them.
+  std::optional<TrafficBounds> bounds;
   friend bool operator==(const Score&, const Score&) = default;
 };
 
