@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "eligible.hpp"
+#include "fastest.hpp"
 #include "growth.hpp"
 #include "objective.hpp"
 #include "policies.hpp"
@@ -23,6 +24,7 @@ using topology::NodeId;
 
 // Jobs with more flows than this are not scored to choose between candidates; the first one stands.
 constexpr std::uint64_t kMaxScoredFlows = 1U << 23;
+constexpr std::size_t kTimedMaps = 4;
 
 SelectRules rules_of(const Fabric& fabric, const config::JobSpec& job) {
   SelectRules out;
@@ -110,8 +112,45 @@ Result<Placement> best_map(const Fabric& fabric, const Request& request, const E
   if (request.traffic->flow_count() > kMaxScoredFlows)
     return ranks_in_order(fabric, std::move(lists->front()), request.ranks_per_node);
   const SelectRules rules = rules_of(fabric, *request.job);
-  const auto maps = map_ranks(fabric, request, eligible, rules, *lists, options, 1, stats);
-  return ranks_in_order(fabric, roomiest(fabric, request, maps), request.ranks_per_node);
+  const bool time = options.objective == Objective::time;
+  if (time && rules.segment == 0) add_candidate(*lists, balanced(fabric, eligible, lists->front()));
+  auto maps = map_ranks(fabric, request, eligible, rules, *lists, options, time ? kTimedMaps : 1, stats);
+  if (!time) return ranks_in_order(fabric, roomiest(fabric, request, maps), request.ranks_per_node);
+  for (const auto& list : *lists) add_candidate(maps, list);
+  auto nodes = fastest_map(fabric, request, maps, options, stats);
+  if (!nodes) return fail(nodes.error());
+  return ranks_in_order(fabric, std::move(*nodes), request.ranks_per_node);
+}
+
+// Nodes of higher weight only where those of lower weight do not do.
+Result<Placement> lightest(const Fabric& fabric, const Request& request, const Eligible& eligible,
+                           const PlaceOptions& options, PlaceStats& stats) {
+  const auto weight = [&](std::uint32_t n) {
+    return request.weights.empty() ? fabric.weight(NodeId{n}) : request.weights[n];
+  };
+  std::vector<std::uint32_t> weights;
+  for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
+    if (eligible.mask[n]) weights.push_back(weight(n));
+  std::sort(weights.begin(), weights.end());
+  // Fewer nodes than the job has cannot do.
+  std::size_t at = request.job->nodes - 1;
+  weights.erase(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(at));
+  weights.erase(std::unique(weights.begin(), weights.end()), weights.end());
+  for (at = 0; at + 1 < weights.size(); ++at) {
+    Eligible light = eligible;
+    for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
+      if (light.mask[n] && weight(n) > weights[at]) {
+        light.mask[n] = false;
+        --light.count;
+      }
+    for (const NodeId n : eligible.required)
+      if (!light.mask[index(n)]) {
+        light.mask[index(n)] = true;
+        ++light.count;
+      }
+    if (auto placed = best_map(fabric, request, light, options, stats)) return placed;
+  }
+  return best_map(fabric, request, eligible, options, stats);
 }
 
 Result<void> check_request(const Request& request) {
@@ -174,8 +213,9 @@ Result<Placement> ranks_in_order(const Fabric& fabric, std::vector<NodeId> nodes
 
 Result<Placement> place(const Fabric& fabric, const Request& request, const PlaceOptions& options, PlaceStats* stats) {
   if (auto ok = check_request(request); !ok) return fail(ok.error());
-  if (options.objective == Objective::time)
-    return fail(error(ErrorCode::unsupported, "objective time cannot be used yet", "traffic"));
+  if (!request.weights.empty() && request.weights.size() != fabric.node_count())
+    return fail(error(ErrorCode::usage, fmt::format("{} node weights for the fabric's {} nodes", request.weights.size(),
+                                                    fabric.node_count())));
   const auto eligible = eligible_nodes(fabric, request);
   if (!eligible) return fail(eligible.error());
   if (eligible->count < request.job->nodes) {
@@ -187,7 +227,9 @@ Result<Placement> place(const Fabric& fabric, const Request& request, const Plac
   }
   if (options.policy != Policy::weft) return place_baseline(fabric, request, *eligible, options);
   PlaceStats unused;
-  return best_map(fabric, request, *eligible, options, stats != nullptr ? *stats : unused);
+  PlaceStats& count = stats != nullptr ? *stats : unused;
+  if (options.node_weight == NodeWeight::strict) return lightest(fabric, request, *eligible, options, count);
+  return best_map(fabric, request, *eligible, options, count);
 }
 
 }  // namespace weft::placement

@@ -62,7 +62,7 @@ class Mapper {
     // A job that moves nothing between nodes is best where best fit puts it.
     if (graph_.halves.empty()) return {lists_.front()};
     for (const auto& list : lists_) starts_of(list);
-    improve(budget);
+    improve(budget, std::max(kMostFinished, keep));
     if (eligible_.count <= kMostExactNodes) {
       budget.left = kExactSteps;
       search_all(budget);
@@ -75,13 +75,13 @@ class Mapper {
 
  private:
   // Coarse first: all starts by what crosses pods, then the best of them to the end, with what is left the next ones.
-  void improve(Budget& budget) {
+  void improve(Budget& budget, std::size_t finished) {
     const bool levels = fabric_.hierarchical() && rules_.segment == 0;
     if (levels) {
       for (Start& s : starts_) s = between_pods(std::move(s.spot_of), budget);
       sort_starts();
     }
-    for (std::size_t i = 0; i < std::min<std::size_t>(kMostFinished, starts_.size()) && budget.left > 0; ++i) {
+    for (std::size_t i = 0; i < std::min(finished, starts_.size()) && budget.left > 0; ++i) {
       Start& s = starts_[i];
       const std::uint64_t rest = hold_back(budget, budget.left / 4);
       if (levels) s.spot_of = search_levels(graph_, spots_, std::move(s.spot_of), 1, kSpotDepths, budget);

@@ -61,13 +61,20 @@ struct TrafficArgs {
 };
 [[nodiscard]] Result<int> run_traffic(const TrafficArgs& args);
 
+/// How to choose: what `place` and `compare` share.
+struct ChoiceArgs {
+  std::string objective = "traffic";
+  std::string node_weight = "tie";
+  std::uint64_t budget_steps = 0;
+  std::uint64_t seed = 1;
+};
+
 struct PlaceArgs {
   JobArgs common;
   FreeArgs nodes;
   LinkArgs links;
   std::string policy = "weft";
-  std::string objective = "traffic";
-  std::uint64_t seed = 1;
+  ChoiceArgs choice;
   std::string format = "text";
   std::string output;
 };
@@ -88,8 +95,7 @@ struct CompareArgs {
   FreeArgs nodes;
   LinkArgs links;
   std::vector<std::string> policies;  ///< empty = all
-  std::string objective = "traffic";
-  std::uint64_t seed = 1;
+  ChoiceArgs choice;
   std::string format = "text";
   std::string output;
 };

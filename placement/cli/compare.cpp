@@ -29,8 +29,8 @@ struct Outcome {
 
 Result<std::pair<placement::Placement, placement::Score>> try_policy(const Prepared& prepared, std::string_view policy,
                                                                      const CompareArgs& args) {
-  auto placed =
-      placement::place(prepared.loaded.fabric, prepared.request(), place_options(policy, args.objective, args.seed));
+  const placement::LinkOptions links = prepared.links.options();
+  auto placed = placement::place(prepared.loaded.fabric, prepared.request(), place_options(policy, args.choice, links));
   if (!placed) return fail(std::move(placed.error()));
   auto score = score_of(prepared, *placed);
   if (!score) return fail(std::move(score.error()));

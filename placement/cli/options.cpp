@@ -61,14 +61,24 @@ void add_link_options(CLI::App& app, LinkArgs& args) {
       ->group("Links");
 }
 
-void add_choice_options(CLI::App& app, std::string& objective, std::uint64_t& seed) {
+void add_choice_options(CLI::App& app, ChoiceArgs& args) {
   app.add_option(
-         "--objective", objective,
+         "--objective", args.objective,
          "traffic: bytes over the highest tier, then each lower one, then hop-bytes, then fragmentation; time: the "
          "modelled communication time of a step first; default traffic")
       ->check(CLI::IsMember({"traffic", "time"}))
       ->type_name("traffic|time");
-  app.add_option("--seed", seed, "for whatever draws lots; the same seed gives the same bytes out; default 1")
+  app.add_option("--node-weight", args.node_weight,
+                 "strict: a node of higher weight only where those of lower weight do not do, as in Slurm; tie: where "
+                 "nothing else tells nodes apart; ignore: not at all; default tie")
+      ->check(CLI::IsMember({"strict", "tie", "ignore"}))
+      ->type_name("strict|tie|ignore");
+  app.add_option("--budget-steps", args.budget_steps,
+                 "steps of the search for a rank map (pairs of nodes looked at); default by the job's size, 100000 to "
+                 "8000000")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app.add_option("--seed", args.seed, "for whatever draws lots; the same seed gives the same bytes out; default 1")
       ->type_name("N");
 }
 
@@ -119,7 +129,7 @@ void add_place(CLI::App& app, Chosen& chosen) {
   sub->add_option("--policy", args->policy, "who chooses; default weft")
       ->check(CLI::IsMember(kPolicies))
       ->type_name(fmt::format("{}", fmt::join(kPolicies, "|")));
-  add_choice_options(*sub, args->objective, args->seed);
+  add_choice_options(*sub, args->choice);
   add_format(*sub, args->format, {"text", "json", "hostfile", "rankfile", "env"});
   add_output(*sub, args->output);
   sub->footer(
@@ -160,7 +170,7 @@ void add_compare(CLI::App& app, Chosen& chosen) {
       ->check(CLI::IsMember(kPolicies))
       ->type_name("POLICY")
       ->allow_extra_args(false);
-  add_choice_options(*sub, args->objective, args->seed);
+  add_choice_options(*sub, args->choice);
   add_format(*sub, args->format, {"text", "json"});
   add_output(*sub, args->output);
   sub->footer(

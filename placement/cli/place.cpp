@@ -51,8 +51,9 @@ Result<std::string> rendered(const PlaceArgs& args, const Prepared& prepared, co
 Result<int> run_place(const PlaceArgs& args) {
   const auto prepared = prepare(args.common, args.nodes, args.links);
   if (!prepared) return fail(prepared.error());
-  const auto placed = placement::place(prepared->loaded.fabric, prepared->request(),
-                                       place_options(args.policy, args.objective, args.seed));
+  const placement::LinkOptions links = prepared->links.options();
+  const auto placed =
+      placement::place(prepared->loaded.fabric, prepared->request(), place_options(args.policy, args.choice, links));
   if (!placed) return fail(placed.error());
   const auto text = rendered(args, *prepared, *placed);
   if (!text) return fail(text.error());

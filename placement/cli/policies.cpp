@@ -13,13 +13,19 @@ constexpr std::array kAll{Policy::weft, Policy::tree, Policy::block, Policy::fir
 
 std::span<const Policy> all_policies() { return kAll; }
 
-placement::PlaceOptions place_options(std::string_view policy, std::string_view objective, std::uint64_t seed) {
+placement::PlaceOptions place_options(std::string_view policy, const ChoiceArgs& choice,
+                                      const placement::LinkOptions& links) {
   placement::PlaceOptions out;
   for (const Policy each : kAll) {
     if (to_string(each) == policy) out.policy = each;
   }
-  out.objective = objective == "time" ? placement::Objective::time : placement::Objective::traffic;
-  out.seed = seed;
+  out.objective = choice.objective == "time" ? placement::Objective::time : placement::Objective::traffic;
+  out.node_weight = choice.node_weight == "strict"   ? placement::NodeWeight::strict
+                    : choice.node_weight == "ignore" ? placement::NodeWeight::ignore
+                                                     : placement::NodeWeight::tie;
+  out.links = &links;
+  out.budget_steps = choice.budget_steps;
+  out.seed = choice.seed;
   return out;
 }
 

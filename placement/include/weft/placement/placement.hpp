@@ -45,6 +45,8 @@ enum class Policy : std::uint8_t { weft, tree, block, first_fit, random };
 
 enum class Objective : std::uint8_t { traffic, time };
 
+struct LinkOptions;
+
 /// How node weights count: a node of higher weight only where those of lower weight do not suffice (Slurm), only where
 /// nothing else tells nodes apart, or not at all.
 enum class NodeWeight : std::uint8_t { strict, tie, ignore };
@@ -53,6 +55,9 @@ struct PlaceOptions {
   Policy policy = Policy::weft;
   Objective objective = Objective::traffic;
   NodeWeight node_weight = NodeWeight::tie;
+  /// Time model and running jobs for objective time, spread evenly over the shortest paths; null = the default model on
+  /// an empty fabric.
+  const LinkOptions* links = nullptr;
   std::uint64_t seed = 1;
   /// Steps of the search for a rank map (edges looked at); 0 = by the job's size.
   std::uint64_t budget_steps = 0;
@@ -95,15 +100,16 @@ struct ResolvedJob {
 
 /// Chooses nodes and ranks. Deterministic: the same input gives the same placement everywhere.
 ///
-/// Policy weft: best fit on the hierarchy (select_nodes.hpp), also with domain counts aligned to the runs of nodes that
-/// the inner dimensions' groups fill, and on fabrics without a hierarchy also grown as a ball; ranks in fabric order.
-/// The candidate that the objective prefers wins. Policies tree and block choose as Slurm's plugins do
+/// Policy weft: node lists by best fit on the hierarchy (select_nodes.hpp), also with domain counts aligned to the runs
+/// of nodes that the inner dimensions' groups fill, and on fabrics without a hierarchy also grown as a ball; over them
+/// the search for a rank map (rank_map.hpp), which may change both. The map that the objective prefers wins; of maps of
+/// equal traffic, the one that leaves larger gangs of free nodes. Policies tree and block choose as Slurm's plugins do
 /// (slurm_policies.hpp), first_fit and random know nothing of the fabric but what qualifies; where their choice breaks
 /// a constraint, that is an error.
 ///
 /// Errors: infeasible, with what is missing ("needs 8 free nodes under one leaf; the fullest, leaf12, has 6 free");
-/// bad_name and dangling (constraints); unsupported (objective time; what policy block has no notion of); usage where
-/// the request does not fit together.
+/// bad_name and dangling (constraints); unsupported (what policy block has no notion of); usage where the request does
+/// not fit together.
 [[nodiscard]] Result<Placement> place(const topology::Fabric& fabric, const Request& request,
                                       const PlaceOptions& options = {}, PlaceStats* stats = nullptr);
 
