@@ -78,7 +78,7 @@ Result<NodeTypeSpec> read_node_type(const Document& doc, const Node::Entry& entr
   fields.read_text("hwloc", out.hwloc);
   if (!out.hwloc && fields.ok()) static_cast<void>(fields.need("gpus", "8"));
   fields.read_unsigned("gpus", out.gpus, 0, kMaxPerNode);
-  out.nics = out.gpus;
+  out.nics = out.hwloc ? 0 : out.gpus;  // what is not said, the file says
   fields.read_unsigned("nics", out.nics, 0, kMaxPerNode);
   read_nic_of_gpu(fields, out);
   read_nvlink(fields, out);

@@ -79,7 +79,7 @@ class Writer {
     for (const NodeTypeSpec& type : spec_.node_types) {
       line("  {}:", scalar(type.name.value));
       if (!type.hwloc || type.gpus > 0) line("    gpus: {}", type.gpus);
-      if (!type.hwloc || type.nics != type.gpus) line("    nics: {}", type.nics);
+      if (!type.hwloc || type.nics > 0) line("    nics: {}", type.nics);
       if (!type.nic_of_gpu.empty()) line("    nic_of_gpu: [{}]", fmt::join(type.nic_of_gpu, ", "));
       if (type.nvlink == NvlinkScope::none) {
         line("    nvlink: {{domain: none}}");

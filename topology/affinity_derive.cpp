@@ -102,6 +102,20 @@ class Matching {
 
 }  // namespace
 
+std::vector<std::uint32_t> compute_nics(const NodeAffinity& node) {
+  std::vector<bool> near(node.nics.size(), node.nic_by_order || node.gpus.empty());
+  if (!node.nic_by_order && !node.nics.empty()) {
+    for (const auto& choices : nearest_nics(node)) {
+      for (const std::uint32_t nic : choices) near[nic] = true;
+    }
+  }
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t n = 0; n < near.size(); ++n) {
+    if (near[n]) out.push_back(n);
+  }
+  return out;
+}
+
 void derive_nics(NodeAffinity& node) {
   const auto gpus = static_cast<std::uint32_t>(node.gpus.size());
   const auto nics = static_cast<std::uint32_t>(node.nics.size());

@@ -256,6 +256,7 @@ Result<std::vector<std::uint32_t>> join_nics(const NodeAffinity& node,
     }
   }
   if (out.size() == fabric_guids.size()) return out;
+  if (auto near = compute_nics(node); near.size() == fabric_guids.size()) return near;
   std::set<std::uint32_t> used;
   for (const auto& nic : node.nic_of_gpu) {
     if (nic) used.insert(*nic);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "affinity_node_type.hpp"
 #include "fabric_links.hpp"
 #include "fabric_names.hpp"
 
@@ -23,7 +24,8 @@ Done check_count(const config::FabricSpec& spec, const config::Text& name, std::
                          fmt::format("1 to {}", kMaxPerNode)));
 }
 
-Result<NodeType> resolve_type(const config::FabricSpec& spec, const config::NodeTypeSpec& in) {
+Result<NodeType> resolve_type(const config::FabricSpec& spec, const config::NodeTypeSpec& in, Notes& notes) {
+  if (in.hwloc && in.nic_of_gpu.empty()) return affinity_node_type(spec, in, notes);
   if (auto done = check_count(spec, in.name, "GPUs", in.gpus); !done) return fail(done.error());
   if (auto done = check_count(spec, in.name, "NICs", in.nics); !done) return fail(done.error());
   NodeType out;
@@ -33,12 +35,6 @@ Result<NodeType> resolve_type(const config::FabricSpec& spec, const config::Node
   out.nic_of_gpu = in.nic_of_gpu;
   out.nvlink = in.nvlink == config::NvlinkScope::node;
   out.nvlink_bandwidth = in.nvlink_bandwidth;
-  if (in.hwloc && in.nic_of_gpu.empty()) {
-    return fail(text_error(
-        spec, ErrorCode::unsupported, *in.hwloc,
-        fmt::format("the NICs of node type '{}' come from an hwloc file, which is not read here", in.name.value),
-        "nic_of_gpu with one NIC for each GPU"));
-  }
   if (out.nic_of_gpu.empty()) {
     for (std::uint32_t gpu = 0; gpu < in.gpus; ++gpu) out.nic_of_gpu.push_back(gpu * in.nics / in.gpus);
   }
@@ -66,7 +62,7 @@ Done resolve_types(const config::FabricSpec& spec, FabricData& data, TypeIndex& 
                                          where(spec.node_types[it->second].name.at)),
                              "types that are each defined once"));
     }
-    auto type = resolve_type(spec, in);
+    auto type = resolve_type(spec, in, data.notes);
     if (!type) return fail(type.error());
     data.types.push_back(std::move(*type));
   }

@@ -29,12 +29,12 @@ enum class NvlinkScope : std::uint8_t { node, none };
 /// `node_types.NAME`.
 struct NodeTypeSpec {
   Text name;
-  std::uint32_t gpus = 0;
-  std::uint32_t nics = 0;                 ///< default: gpus
+  std::uint32_t gpus = 0;                 ///< 0 = as the hwloc file says
+  std::uint32_t nics = 0;                 ///< default: gpus; with hwloc 0 = as the file says
   std::vector<std::uint32_t> nic_of_gpu;  ///< size gpus; empty = GPU g uses NIC g*nics/gpus (identity where equal)
   NvlinkScope nvlink = NvlinkScope::node;
   std::optional<Bandwidth> nvlink_bandwidth;  ///< per GPU, each way
-  std::optional<Text> hwloc;                  ///< file that gives nic_of_gpu
+  std::optional<Text> hwloc;                  ///< file of the node's inside, of any kind; gives nic_of_gpu
 };
 
 /// One entry of `switches`: a hostlist and its tier (found where absent).

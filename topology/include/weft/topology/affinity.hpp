@@ -208,10 +208,10 @@ inline constexpr std::size_t kMaxAffinityBytes = 16U << 20;
 [[nodiscard]] std::vector<LinkGroup> link_groups(const NodeAffinity& node);
 
 /// Each GPU's NIC: among the NICs of its nearest path class (and of those, the ones over the fewest bridges where one
-/// PCIe tree holds both, then those on its own NUMA node, then socket) the one that fewest GPUs use, so that no assignment within those sets is more even; ties by order. GPU g of n takes
-/// NIC g * nics / n where no path is known at all. O(gpus^2 * nics).
-/// SOURCE: optimal semi-matching, Harvey, Ladner, Lovasz, Tamir, "Semi-matchings for bipartite graphs and load
-/// balancing", J. Algorithms 59 (2006).
+/// PCIe tree holds both, then those on its own NUMA node, then socket) the one that fewest GPUs use, so that no
+/// assignment within those sets is more even; ties by order. GPU g of n takes NIC g * nics / n where no path is known
+/// at all. O(gpus^2 * nics). SOURCE: optimal semi-matching, Harvey, Ladner, Lovasz, Tamir, "Semi-matchings for
+/// bipartite graphs and load balancing", J. Algorithms 59 (2006).
 void derive_nics(NodeAffinity& node);
 
 /// What is odd in a machine: GPUs whose link width or PCIe speed is below that of their equals, GPUs with farther NICs
@@ -224,8 +224,12 @@ void derive_nics(NodeAffinity& node);
 /// Errors: conflict where the numbers of GPUs differ.
 [[nodiscard]] Result<NodeAffinity> merge_views(const NodeAffinity& first, const NodeAffinity& second);
 
+/// NICs among the nearest of some GPU, ascending: the ones that jobs are to use. A bonded port for storage beside a NIC
+/// for each GPU is none of them. All of them where no path is known.
+[[nodiscard]] std::vector<std::uint32_t> compute_nics(const NodeAffinity& node);
+
 /// For each fabric NIC of a node the affinity's NIC: by GUID where every fabric GUID is found among the NICs', else by
-/// order over the NICs that serve a GPU (or all, where that many are needed).
+/// order over compute_nics, the NICs in use, or all NICs, whichever are as many as the fabric's.
 /// Errors: conflict where the counts cannot be matched.
 [[nodiscard]] Result<std::vector<std::uint32_t>> join_nics(const NodeAffinity& node,
                                                            std::span<const std::optional<std::uint64_t>> fabric_guids);

@@ -38,6 +38,8 @@
 
 namespace weft::topology {
 
+struct NodeAffinity;  // affinity.hpp
+
 /// GPUs, NICs and NVLink of one kind of node.
 struct NodeType {
   std::string name;
@@ -46,6 +48,8 @@ struct NodeType {
   std::vector<std::uint32_t> nic_of_gpu;  ///< size gpus, each < nics
   bool nvlink = true;                     ///< NVLink joins the node's GPUs
   std::optional<Bandwidth> nvlink_bandwidth;
+  std::shared_ptr<const NodeAffinity> affinity;  ///< the node's inside, where the type names a file of it; else null
+  std::vector<std::uint32_t> affinity_nic;  ///< with affinity: its NIC for each NIC of the type; empty where unknown
 };
 
 /// One end of a link: a switch, or a NIC of a node.
@@ -96,9 +100,10 @@ struct Fault {
 
 class Fabric {
  public:
-  /// Checks and compiles. Errors (with file, line, column): dangling, duplicate, conflict (two node links of one NIC to
-  /// the same leaf under different bandwidths …), bad_value (unequal lists under zip, indivisible split, rail of more
-  /// NICs than switches …), limit, missing (no nodes). Tiers that the spec gives must agree with the links.
+  /// Checks and compiles. Pure, but for node types with `hwloc`: their file is read, relative to the spec's own file.
+  /// Errors (with file, line, column): dangling, duplicate, conflict (two node links of one NIC to the same leaf under
+  /// different bandwidths …), bad_value (unequal lists under zip, indivisible split, rail of more NICs than switches
+  /// …), limit, missing (no nodes). Tiers that the spec gives must agree with the links.
   [[nodiscard]] static Result<Fabric> build(const config::FabricSpec& spec);
 
   Fabric(Fabric&&) noexcept;
