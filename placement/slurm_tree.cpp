@@ -20,7 +20,7 @@ constexpr std::uint32_t kNoParent = ~0U;
 struct Switch {
   std::uint32_t parent = kNoParent;
   Level level = 0;
-  std::uint32_t nodes = 0;  // eligible and not yet taken
+  std::int64_t nodes = 0;  // eligible and not yet taken, as Slurm counts them
   bool required = false;
 };
 
@@ -49,19 +49,20 @@ class TreeChoice {
     left_ = nodes;
     const auto top = top_switch(nodes);
     if (!top || !keep_below(*top)) return std::nullopt;
-    for (const NodeId n : required_) take(n);
-    distance_.assign(leaves(), 0);
-    if (!required_.empty()) {
-      for (std::uint32_t s = 0; s < leaves() && left_ > 0; ++s)
-        if (switches_[s].required) take_leaf(s);
-      for (std::uint32_t s = 0; s < switches_.size(); ++s)
-        if (switches_[s].required) add_distance(s);
+    for (const NodeId n : required_) {
+      free_[index(n)] = false;
+      taken_.push_back(n);
+      --left_;
     }
+    distance_.assign(leaves(), 0);
+    if (!required_.empty()) use_required_leaves();
     while (left_ > 0) {
       const auto best = best_leaf();
       if (!best) return std::nullopt;
       add_distance(*best);
+      const std::int64_t held = switches_[*best].nodes;
       take_leaf(*best);
+      count_off(*best, held);
     }
     std::sort(taken_.begin(), taken_.end());
     return std::move(taken_);
@@ -74,7 +75,7 @@ class TreeChoice {
   [[nodiscard]] std::uint32_t leaves() const { return fabric_.domain_count(topology::kLeafLevel); }
 
   // The highest switch that has enough nodes, the last of its level; with required nodes the highest that has any.
-  [[nodiscard]] std::optional<std::uint32_t> top_switch(std::uint32_t nodes) const {
+  [[nodiscard]] std::optional<std::uint32_t> top_switch(std::int64_t nodes) const {
     std::optional<std::uint32_t> top;
     for (std::uint32_t s = 0; s < switches_.size(); ++s) {
       const bool fits = required_.empty() ? switches_[s].nodes >= nodes : switches_[s].required;
@@ -100,18 +101,36 @@ class TreeChoice {
     free_[index(node)] = false;
     for (Level l = topology::kLeafLevel; l < fabric_.level_count(); ++l) --switches_[number(l, node)].nodes;
   }
-  void take(NodeId node) {
-    remove(node);
-    taken_.push_back(node);
-    --left_;
-  }
-  void take_leaf(std::uint32_t leaf) {
+  // Takes a leaf's free nodes, as many as are left to take; their number.
+  std::uint32_t take_leaf(std::uint32_t leaf) {
     std::vector<NodeId> nodes;
     for (const NodeId n : fabric_.domain_nodes(topology::kLeafLevel, topology::DomainId{leaf}))
       if (free_[index(n)]) nodes.push_back(n);
     std::sort(nodes.begin(), nodes.end());
-    for (const NodeId n : nodes)
-      if (left_ > 0) take(n);
+    if (nodes.size() > left_) nodes.resize(left_);
+    for (const NodeId n : nodes) free_[index(n)] = false;
+    taken_.insert(taken_.end(), nodes.begin(), nodes.end());
+    left_ -= static_cast<std::uint32_t>(nodes.size());
+    return static_cast<std::uint32_t>(nodes.size());
+  }
+  // Counts a leaf's nodes as gone, up to the top.
+  void count_off(std::uint32_t leaf, std::int64_t nodes) {
+    for (std::uint32_t s = leaf; s != kNoParent; s = switches_[s].parent)
+      switches_[s].nodes = std::max<std::int64_t>(switches_[s].nodes - nodes, 0);
+  }
+
+  // Leaves with required nodes are used up first. Slurm's counts are not what one expects: required nodes themselves
+  // still count as free, and each leaf is charged for what all the leaves before it gave, too. Later choices follow
+  // these counts.
+  void use_required_leaves() {
+    std::int64_t given = 0;
+    for (std::uint32_t s = 0; s < leaves() && left_ > 0; ++s) {
+      if (!switches_[s].required) continue;
+      given += take_leaf(s);
+      count_off(s, given);
+    }
+    for (std::uint32_t s = 0; s < switches_.size(); ++s)
+      if (switches_[s].required) add_distance(s);
   }
 
   // Links of the tree between a switch and each leaf.
@@ -152,7 +171,7 @@ class TreeChoice {
   [[nodiscard]] std::optional<std::uint32_t> best_leaf() const {
     std::optional<std::uint32_t> best;
     for (std::uint32_t s = 0; s < leaves(); ++s) {
-      if (switches_[s].nodes == 0) continue;
+      if (switches_[s].nodes == 0 || switches_[s].required) continue;
       if (!best) {
         best = s;
         continue;
