@@ -11,6 +11,7 @@
 #include "rank_map.hpp"
 #include "select_nodes.hpp"
 #include "slurm_policies.hpp"
+#include "spread_map.hpp"
 #include "weft/placement/placement.hpp"
 #include "weft/placement/score.hpp"
 
@@ -115,6 +116,14 @@ Result<Placement> best_map(const Fabric& fabric, const Request& request, const E
   const bool time = options.objective == Objective::time;
   if (time && rules.segment == 0) add_candidate(*lists, balanced(fabric, eligible, lists->front()));
   auto maps = map_ranks(fabric, request, eligible, rules, *lists, options, time ? kTimedMaps : 1, stats);
+  if (options.objective == Objective::spread) {
+    // The plan knows no constraints: it counts where it keeps them and touches fewer domains.
+    const auto spread = spread_map(fabric, request, eligible, options);
+    if (spread && weighted_spread(fabric, request, *spread) < weighted_spread(fabric, request, maps.front())) {
+      auto placed = ranks_in_order(fabric, *spread, request.ranks_per_node);
+      if (placed && check_placement(fabric, request, *placed)) return placed;
+    }
+  }
   if (!time) return ranks_in_order(fabric, roomiest(fabric, request, maps), request.ranks_per_node);
   for (const auto& list : *lists) add_candidate(maps, list);
   auto nodes = fastest_map(fabric, request, maps, options, stats);

@@ -65,9 +65,11 @@ void add_choice_options(CLI::App& app, ChoiceArgs& args) {
   app.add_option(
          "--objective", args.objective,
          "traffic: bytes over the highest tier, then each lower one, then hop-bytes, then fragmentation; time: the "
-         "modelled communication time of a step first; default traffic")
-      ->check(CLI::IsMember({"traffic", "time"}))
-      ->type_name("traffic|time");
+         "modelled communication time of a step first; spread: first the most pods that a group touches, summed over "
+         "the "
+         "dimensions by weight of their bytes; default traffic")
+      ->check(CLI::IsMember({"traffic", "time", "spread"}))
+      ->type_name("traffic|time|spread");
   app.add_option("--node-weight", args.node_weight,
                  "strict: a node of higher weight only where those of lower weight do not do, as in Slurm; tie: where "
                  "nothing else tells nodes apart; ignore: not at all; default tie")

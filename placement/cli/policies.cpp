@@ -19,7 +19,9 @@ placement::PlaceOptions place_options(std::string_view policy, const ChoiceArgs&
   for (const Policy each : kAll) {
     if (to_string(each) == policy) out.policy = each;
   }
-  out.objective = choice.objective == "time" ? placement::Objective::time : placement::Objective::traffic;
+  out.objective = choice.objective == "time"     ? placement::Objective::time
+                  : choice.objective == "spread" ? placement::Objective::spread
+                                                 : placement::Objective::traffic;
   out.node_weight = choice.node_weight == "strict"   ? placement::NodeWeight::strict
                     : choice.node_weight == "ignore" ? placement::NodeWeight::ignore
                                                      : placement::NodeWeight::tie;

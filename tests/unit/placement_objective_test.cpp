@@ -6,6 +6,8 @@
 
 #include "brute_force.hpp"
 #include "placement_fixtures.hpp"
+#include "spread_map.hpp"
+#include "spread_plan.hpp"
 
 namespace weft::placement {
 namespace {
@@ -65,6 +67,63 @@ TEST(Objective, TimeIsNeverWorseThanTrafficByTheModel) {
     EXPECT_LE(step_seconds(t.fabric, c, *time), step_seconds(t.fabric, c, *traffic) * (1 + 1e-12));
     EXPECT_TRUE(check_placement(t.fabric, c.request, *time));
   }
+}
+
+TEST(Objective, SpreadTouchesNoMorePodsThanTraffic) {
+  std::uint32_t fewer = 0;
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    SCOPED_TRACE(seed);
+    const brute::Trial t = brute::random_trial(seed, brute::kKinds[seed % brute::kKinds.size()], 14, 12);
+    fixtures::Case c = fixtures::make_case(t.fabric, t.job);
+    c.request.free = t.free;
+    PlaceOptions options;
+    const auto traffic = place(t.fabric, c.request, options);
+    options.objective = Objective::spread;
+    const auto spread = place(t.fabric, c.request, options);
+    ASSERT_TRUE(traffic && spread);
+    EXPECT_TRUE(check_placement(t.fabric, c.request, *spread));
+    const double most = weighted_spread(t.fabric, c.request, traffic->nodes);
+    EXPECT_LE(weighted_spread(t.fabric, c.request, spread->nodes), most);
+    fewer += weighted_spread(t.fabric, c.request, spread->nodes) < most ? 1 : 0;
+  }
+  EXPECT_GT(fewer, 0U);
+}
+
+TEST(SpreadPlan, KeepsCapacitiesAndItsWord) {
+  brute::Dice dice(7);
+  for (int i = 0; i < 300; ++i) {
+    SCOPED_TRACE(i);
+    SpreadProblem p;
+    p.rows = dice.roll(1, 8);
+    p.columns = dice.roll(1, 16);
+    p.row_weight = dice.roll(1, 3);
+    p.column_weight = dice.roll(1, 3);
+    std::uint32_t room = 0;
+    while (room < p.rows * p.columns) {
+      p.capacity.push_back(dice.roll(0, 20));
+      room += p.capacity.back();
+    }
+    const SpreadPlan plan = plan_spread(p);
+    ASSERT_EQ(plan.pod_of.size(), p.rows * p.columns);
+    std::vector<std::uint32_t> used(p.capacity.size(), 0);
+    for (const std::uint32_t pod : plan.pod_of) ++used.at(pod);
+    for (std::size_t k = 0; k < used.size(); ++k) EXPECT_LE(used[k], p.capacity[k]);
+    std::size_t rows = 0;
+    for (std::uint32_t r = 0; r < p.rows; ++r)
+      rows = std::max(rows,
+                      std::set(plan.pod_of.begin() + r * p.columns, plan.pod_of.begin() + (r + 1) * p.columns).size());
+    EXPECT_EQ(plan.row_spread, rows);
+    EXPECT_EQ(plan.cost, p.row_weight * plan.row_spread + p.column_weight * plan.column_spread);
+    EXPECT_LE(plan.bound, plan.cost);
+  }
+}
+
+// Four pods of a quarter each: two by two, not four strips.
+TEST(SpreadPlan, EqualPodsMakeABlockEach) {
+  const SpreadPlan plan = plan_spread({8, 8, 1, 1, {16, 16, 16, 16}});
+  EXPECT_EQ(plan.row_spread, 2U);
+  EXPECT_EQ(plan.column_spread, 2U);
+  EXPECT_EQ(plan.bound, 4);
 }
 
 TEST(NodeWeights, StrictTakesTheLightestLeafTieOnlyWhereEqual) {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "spread_map.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "level_search.hpp"
+#include "rank_map.hpp"
+#include "region_map.hpp"
+#include "select_nodes.hpp"
+#include "spread_plan.hpp"
+#include "tilings.hpp"
+
+namespace weft::placement {
+namespace {
+
+using topology::Fabric;
+using topology::index;
+using topology::Level;
+using topology::NodeId;
+
+std::vector<double> weights(const Request& request, const NodeGrid& grid) {
+  std::vector<double> out(grid.dim.size(), 0);
+  for (const TrafficTermFlows& t : request.traffic->terms)
+    for (std::size_t k = 0; k < grid.dim.size(); ++k)
+      if (grid.dim[k] == t.term.dim) out[k] += static_cast<double>(t.term.bytes.value);
+  const double most = out.empty() ? 0 : *std::max_element(out.begin(), out.end());
+  // Without any bytes all weigh the same.
+  for (double& w : out) w = most > 0 ? w / most : 1;
+  return out;
+}
+
+// Level whose domains are shared out among the groups: pods where one does not do.
+std::optional<Level> level_for(const Fabric& fabric, const NodeMask& mask, std::uint32_t nodes) {
+  for (Level level = std::min<Level>(topology::kPodLevel, static_cast<Level>(fabric.level_count() - 1));
+       level >= topology::kLeafLevel; --level) {
+    std::vector<std::uint32_t> free(fabric.domain_count(level), 0);
+    const auto domains = fabric.domain_numbers(level);
+    for (std::size_t n = 0; n < domains.size(); ++n) free[domains[n]] += mask[n] ? 1 : 0;
+    if (*std::max_element(free.begin(), free.end()) < nodes) return level;
+  }
+  return std::nullopt;
+}
+
+// As many nodes of one domain as asked for, by best fit.
+Result<std::vector<NodeId>> nodes_in(const Fabric& fabric, const Eligible& eligible, Level level, std::uint32_t domain,
+                                     std::uint32_t count) {
+  Eligible here;
+  here.mask.assign(fabric.node_count(), false);
+  for (const NodeId n : fabric.domain_nodes(level, topology::DomainId{domain})) {
+    here.mask[index(n)] = eligible.mask[index(n)];
+    here.count += eligible.mask[index(n)] ? 1 : 0;
+  }
+  for (const NodeId n : eligible.required)
+    if (here.mask[index(n)]) here.required.push_back(n);
+  SelectRules rules;
+  rules.nodes = count;
+  return select_nodes(fabric, here, rules);
+}
+
+}  // namespace
+
+double weighted_spread(const Fabric& fabric, const Request& request, const std::vector<NodeId>& nodes) {
+  const auto grid = node_grid(request.layout, request.ranks_per_node);
+  if (!grid) return 0;
+  Level level = std::min<Level>(topology::kPodLevel, static_cast<Level>(fabric.level_count() - 1));
+  std::set<std::uint32_t> used;
+  for (const NodeId n : nodes) used.insert(fabric.domain_numbers(level)[index(n)]);
+  if (used.size() < 2) level = topology::kLeafLevel;
+  const auto domains = fabric.domain_numbers(level);
+  const std::vector<double> w = weights(request, *grid);
+  double sum = 0;
+  std::size_t stride = 1;
+  for (std::size_t k = 0; k < grid->extent.size(); ++k) {
+    const std::size_t extent = grid->extent[k];
+    std::size_t most = 0;
+    for (std::size_t first = 0; first < nodes.size(); ++first) {
+      if (first / stride % extent != 0) continue;
+      used.clear();
+      for (std::size_t i = 0; i < extent; ++i) used.insert(domains[index(nodes[first + i * stride])]);
+      most = std::max(most, used.size());
+    }
+    sum += w[k] * static_cast<double>(most);
+    stride *= extent;
+  }
+  return sum;
+}
+
+std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Request& request, const Eligible& eligible,
+                                              const PlaceOptions& options) {
+  const auto grid = node_grid(request.layout, request.ranks_per_node);
+  if (!grid || grid->extent.size() < 2 || request.job->constraints.segment) return std::nullopt;
+  const auto level = level_for(fabric, eligible.mask, request.job->nodes);
+  if (!level) return std::nullopt;
+  const std::vector<double> w = weights(request, *grid);
+  const auto heavy = static_cast<std::size_t>(std::max_element(w.begin(), w.end()) - w.begin());
+  SpreadProblem problem;
+  problem.columns = grid->extent[heavy];
+  problem.rows = request.job->nodes / problem.columns;
+  problem.row_weight = w[heavy];
+  problem.column_weight = 0;
+  for (std::size_t k = 0; k < w.size(); ++k)
+    if (k != heavy) problem.column_weight = std::max(problem.column_weight, w[k]);
+  std::vector<std::uint32_t> domain;  // of each pod of the problem
+  problem.capacity.assign(fabric.domain_count(*level), 0);
+  const auto domains = fabric.domain_numbers(*level);
+  for (std::size_t n = 0; n < domains.size(); ++n) problem.capacity[domains[n]] += eligible.mask[n] ? 1 : 0;
+  const SpreadPlan plan = plan_spread(problem);
+
+  // Cells back to the rank order's nodes: the heavy dimension's coordinate is the column.
+  std::size_t below = 1;
+  for (std::size_t k = 0; k < heavy; ++k) below *= grid->extent[k];
+  std::vector<std::uint32_t> pod_of(request.job->nodes);
+  for (std::size_t v = 0; v < pod_of.size(); ++v) {
+    const std::size_t column = v / below % problem.columns;
+    const std::size_t row = v / (below * problem.columns) * below + v % below;
+    pod_of[v] = plan.pod_of[column + problem.columns * row];
+  }
+  std::map<std::uint32_t, std::uint32_t> count;
+  for (const std::uint32_t p : pod_of) ++count[p];
+  std::map<std::uint32_t, std::vector<NodeId>> chosen;
+  std::vector<NodeId> all;
+  for (const auto& [pod, nodes] : count) {
+    auto here = nodes_in(fabric, eligible, *level, pod, nodes);
+    if (!here) return std::nullopt;
+    all.insert(all.end(), here->begin(), here->end());
+    chosen[pod] = std::move(*here);
+  }
+  const NodeGraph graph = build_node_graph(*request.traffic);
+  SpotTable spots(fabric, all, {}, graph,
+                  request.job->cross_rail ? request.job->cross_rail : request.traffic->cross_rail);
+  std::map<std::uint32_t, std::size_t> next;
+  std::vector<std::uint32_t> spot_of;
+  for (const std::uint32_t p : pod_of) spot_of.push_back(spots.spot_of(chosen[p][next[p]++]));
+  if (fabric.hierarchical() && *level == topology::kPodLevel) {
+    Budget budget{options.budget_steps > 0 ? options.budget_steps : default_budget(graph.halves.size()), 0,
+                  &options.stop, false};
+    spot_of = search_levels(graph, spots, std::move(spot_of), 1, kSpotDepths, budget);
+  }
+  std::vector<std::size_t> taken(spots.count(), 0);
+  std::vector<NodeId> out;
+  for (const std::uint32_t s : spot_of) out.push_back(spots.spot(s).nodes[taken[s]++]);
+  return out;
+}
+
+}  // namespace weft::placement
