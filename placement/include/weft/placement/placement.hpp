@@ -43,8 +43,8 @@ using NodeMask = std::vector<bool>;
 enum class Policy : std::uint8_t { weft, tree, block, first_fit, random };
 [[nodiscard]] std::string_view to_string(Policy policy);
 
-/// What to minimise first: bytes over the highest tier (then lower ones, then hop-bytes); the modelled communication time
-/// of a step; or the weighted sum over the dimensions of the most pods that a group touches.
+/// What to minimise first: bytes over the highest tier (then lower ones, then hop-bytes); the modelled communication
+/// time of a step; or the weighted sum over the dimensions of the most pods that a group touches.
 enum class Objective : std::uint8_t { traffic, time, spread };
 
 struct LinkOptions;
