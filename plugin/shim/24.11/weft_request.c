@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * A job as a request to the bridge: Slurm's words for sizes into plain numbers, bitmaps into indices.
+ */
+#include "weft_job.h"
+#include "weft_shim.h"
+
+static uint32_t _known(uint32_t value) { return ((value == NO_VAL) || (value == INFINITE)) ? 0 : value; }
+
+static uint32_t _known16(uint16_t value) { return ((value == NO_VAL16) || (value == INFINITE16)) ? 0 : value; }
+
+/* Whose turn it is in Slurm's own order: equal for all where an administrator set no weights. The values have the
+ * weight in their upper bits and what a node costs to bring up in the lower ones, and may be wider than the bridge's:
+ * ranks will do. */
+static uint32_t* _weights(const uint32_t* usable, size_t count) {
+  uint32_t* rank;
+  uint64_t last = 0, next;
+  bool equal = true, wide = false;
+
+  for (size_t i = 0; i < count; i++) {
+    uint64_t weight = node_record_table_ptr[usable[i]]->sched_weight;
+    equal = equal && (weight == node_record_table_ptr[usable[0]]->sched_weight);
+    wide = wide || (weight > UINT32_MAX);
+  }
+  if (equal) return NULL;
+  rank = xcalloc(count, sizeof(*rank));
+  if (!wide) {
+    for (size_t i = 0; i < count; i++) rank[i] = node_record_table_ptr[usable[i]]->sched_weight;
+    return rank;
+  }
+  /* One pass a distinct weight; a cluster has a handful. */
+  for (uint32_t level = 1;; level++, last = next) {
+    next = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+      uint64_t weight = node_record_table_ptr[usable[i]]->sched_weight;
+      if (((level == 1) || (weight > last)) && (weight < next)) next = weight;
+    }
+    if (next == UINT64_MAX) return rank;
+    for (size_t i = 0; i < count; i++)
+      if (node_record_table_ptr[usable[i]]->sched_weight == next) rank[i] = level;
+  }
+}
+
+/* Nodes that the job could have in another hour: its partition without those that the user excludes. */
+static uint32_t* _possible(const job_record_t* job, size_t* count) {
+  bitstr_t* map;
+  uint32_t* list;
+
+  if (!job->part_ptr || !job->part_ptr->node_bitmap) return NULL;
+  map = bit_copy(job->part_ptr->node_bitmap);
+  if (job->details->exc_node_bitmap) bit_and_not(map, job->details->exc_node_bitmap);
+  list = weft_indices(map, count);
+  FREE_NULL_BITMAP(map);
+  return list;
+}
+
+/* Nodes that common_topo_choose_nodes() will keep. */
+static bool _keeps(const topology_eval_t* eval, int node) {
+  const job_details_t* details = eval->job_ptr->details;
+  const avail_res_t* avail = eval->avail_res_array[node];
+
+  if (!node_record_table_ptr[node] || !avail || (avail->avail_cpus < 1)) return false;
+  return !(details->whole_node & WHOLE_NODE_REQUIRED) || (details->max_cpus == NO_VAL) ||
+         (details->max_cpus >= avail->avail_cpus);
+}
+
+static void _fill_nodes(weft_question_t* question, const topology_eval_t* eval) {
+  struct weft_request* request = &question->request;
+  const job_details_t* details = eval->job_ptr->details;
+  size_t all, kept = 0;
+
+  question->usable = weft_indices(eval->node_map, &all);
+  question->cpus = xcalloc(all + 1, sizeof(*question->cpus));
+  question->gpus = xcalloc(all + 1, sizeof(*question->gpus));
+  for (size_t i = 0; i < all; i++) {
+    uint32_t node = question->usable[i];
+    if (!_keeps(eval, node)) continue;
+    question->usable[kept] = node;
+    question->cpus[kept] = eval->avail_res_array[node]->avail_cpus;
+    question->gpus[kept] = eval->avail_res_array[node]->avail_gpus;
+    kept++;
+  }
+  if (details->req_node_bitmap) question->required = weft_indices(details->req_node_bitmap, &request->required_count);
+  question->possible = _possible(eval->job_ptr, &request->possible_count);
+  question->weights = _weights(question->usable, kept);
+  request->usable = question->usable;
+  request->usable_count = kept;
+  request->required = question->required;
+  request->possible = question->possible;
+  request->weights = question->weights;
+}
+
+static void _fill_size(weft_question_t* question, const topology_eval_t* eval) {
+  struct weft_request* request = &question->request;
+  const job_record_t* job = eval->job_ptr;
+  const job_details_t* details = job->details;
+
+  request->min_nodes = eval->min_nodes;
+  request->req_nodes = eval->req_nodes;
+  request->max_nodes = eval->max_nodes;
+  request->tasks = _known(details->num_tasks);
+  request->tasks_per_node = _known16(details->ntasks_per_node);
+  /* As common_topo_choose_nodes() does it: no node without a task. */
+  if (request->tasks && !request->tasks_per_node && (request->max_nodes > request->tasks))
+    request->max_nodes = MAX(request->tasks, request->min_nodes);
+  request->gpus = weft_gpus(job->tres_per_job);
+  request->gpus_per_node = weft_gpus(job->tres_per_node);
+  request->gpus_per_task = weft_gpus(job->tres_per_task);
+  if (!details->overcommit && details->min_cpus) {
+    request->node_cpus = question->cpus;
+    request->need_cpus = details->min_cpus;
+  }
+  request->need_gpus = request->gpus ? request->gpus : (uint64_t)request->gpus_per_task * request->tasks;
+  if (request->need_gpus) request->node_gpus = question->gpus;
+}
+
+extern void weft_question_init(weft_question_t* question, const topology_eval_t* eval) {
+  const job_record_t* job = eval->job_ptr;
+  struct weft_request* request = &question->request;
+
+  memset(question, 0, sizeof(*question));
+  request->size = sizeof(*request);
+  request->mode = WEFT_MODE_UNKNOWN; /* the hook does not say */
+  request->job_id = job->job_id;
+  if (job->array_job_id) {
+    request->array_job_id = job->array_job_id;
+    request->array_task_id = (job->array_task_id == NO_VAL) ? 0 : job->array_task_id;
+  }
+  request->het_job_id = job->het_job_id;
+  request->het_offset = job->het_job_offset;
+  if (job->details->contiguous) request->flags |= WEFT_REQ_CONTIGUOUS;
+  if (job->bit_flags & SPREAD_JOB) request->flags |= WEFT_REQ_SPREAD;
+  if (IS_JOB_WHOLE_TOPO(job)) request->flags |= WEFT_REQ_EXCLUSIVE_TOPO;
+  request->max_switches = _known(job->req_switch);
+  request->segment = _known16(job->details->segment_size);
+  if (weft_find_spec(job->extra, job->spank_job_env, job->spank_job_env_size, &request->spec, &request->spec_length))
+    request->flags |= WEFT_REQ_SPEC_FROM_EXTRA;
+  _fill_nodes(question, eval);
+  _fill_size(question, eval);
+}
+
+extern void weft_question_free(weft_question_t* question) {
+  xfree(question->usable);
+  xfree(question->required);
+  xfree(question->possible);
+  xfree(question->cpus);
+  xfree(question->gpus);
+  xfree(question->weights);
+}
