@@ -22,8 +22,8 @@ using topology::Fabric;
 using topology::index;
 using topology::NodeId;
 
-constexpr std::size_t kMostTilings = 64;
-constexpr std::size_t kMostStarts = 4;  // that the local search takes up
+constexpr std::size_t kMostTilings = 8;  // times two for every dimension of the grid
+constexpr std::size_t kMostStarts = 4;   // that the local search takes up; one fewer where the grid has two dimensions
 constexpr std::uint32_t kMostSpotsOfAll = 256;
 constexpr std::uint64_t kTilingSteps = 1U << 21;  // edges looked at to compare tilings
 constexpr std::size_t kMostFinished = 1;          // of those that are improved on every level
@@ -181,10 +181,11 @@ class Mapper {
     places.reserve(list.size());
     for (const NodeId n : list) places.push_back(spots_.spot_of(n));
     const auto grid = node_grid(request_.layout, request_.ranks_per_node);
+    if (grid && grid->extent.size() < 3) most_starts_ = kMostStarts - 1;
     std::vector<std::vector<std::uint32_t>> orders;
     if (grid && request_.traffic->direct.empty() && spots_.count() > 1) {
-      const std::size_t limit =
-          std::clamp<std::size_t>(kTilingSteps / std::max<std::size_t>(graph_.halves.size(), 1), 4, kMostTilings);
+      const std::size_t limit = std::clamp<std::size_t>(kTilingSteps / std::max<std::size_t>(graph_.halves.size(), 1),
+                                                        4, kMostTilings << grid->extent.size());
       orders = tilings(*grid, fills(places), std::max(rules_.segment, 1U), limit);
     } else {
       orders.emplace_back(places.size());
@@ -208,13 +209,13 @@ class Mapper {
 
   void add(std::vector<std::uint32_t> spot_of) {
     const Cost cost = cost_of_map(graph_, spots_, spot_of);
-    if (starts_.size() >= kMostStarts && !(cost < starts_.back().cost)) return;
+    if (starts_.size() >= most_starts_ && !(cost < starts_.back().cost)) return;
     for (const Start& s : starts_)
       if (s.cost == cost && s.spot_of == spot_of) return;
     const auto at = std::upper_bound(starts_.begin(), starts_.end(), cost,
                                      [](const Cost& c, const Start& s) { return c < s.cost; });
     starts_.insert(at, {cost, std::move(spot_of)});
-    if (starts_.size() > kMostStarts) starts_.pop_back();
+    if (starts_.size() > most_starts_) starts_.pop_back();
   }
 
   void search_all(Budget& budget) {
@@ -270,6 +271,7 @@ class Mapper {
   SpotTable spots_;
   SearchRules search_rules_;
   std::vector<Start> starts_;  // ascending by cost
+  std::size_t most_starts_ = kMostStarts;
 };
 
 }  // namespace
