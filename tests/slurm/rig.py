@@ -80,7 +80,7 @@ class Result:
 
 
 class Cluster:
-    """nodes: names in slurm.conf's order. files: name -> text, beside slurm.conf. conf: more lines of slurm.conf."""
+    """nodes: names in slurm.conf's order. files: name -> text, beside slurm.conf, with @DIR@ for their directory. conf: more lines of slurm.conf."""
 
     def __init__(self, nodes, topology="topology/weft", files=None, conf="", node_conf="", partitions=None, cloud=False,
                  plugins=None, spank=True, cpus=16, params="", log_level="debug"):
@@ -99,7 +99,7 @@ class Cluster:
         if spank:
             self.write("plugstack.conf", f"required {self._plugin('spank_weft.so')}\n")
         for name, text in (files or {}).items():
-            self.write(name, text)
+            self.write(name, text.replace("@DIR@", self.dir))
         for i in range(GPUS):  # any device files: Slurm does not open them
             os.mknod(self.path("gpu", f"gpu{i}"), 0o666 | 0o020000, os.makedev(240, i))
         self.env = dict(os.environ, SLURM_CONF=self.path("slurm.conf"), LC_ALL="C.UTF-8")
