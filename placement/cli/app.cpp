@@ -158,6 +158,7 @@ int run(int argc, const char* const* argv) {
   add_show(app, chosen);
   add_import(app, chosen);
   add_generate(app, chosen);
+  add_affinity(app, chosen);
   add_help(app, chosen);
   try {
     app.parse(argc, argv);

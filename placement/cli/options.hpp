@@ -23,6 +23,7 @@ void add_quiet(CLI::App& app, bool& quiet);
 void add_place(CLI::App& app, Chosen& chosen);
 void add_score(CLI::App& app, Chosen& chosen);
 void add_compare(CLI::App& app, Chosen& chosen);
+void add_affinity(CLI::App& app, Chosen& chosen);
 void add_traffic(CLI::App& app, Chosen& chosen);
 
 }  // namespace weft::cli
