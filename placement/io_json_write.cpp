@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "inside_score.hpp"
 #include "io_traffic.hpp"
 #include "weft/placement/io.hpp"
 
@@ -118,6 +119,14 @@ void add_bounds(const Score& score, ordered_json& bounds, ordered_json& gaps) {
   gaps["hop_bytes"] = gap(score.hop_bytes, b.hop_bytes);
 }
 
+void add_inside(const InsideScore& inside, ordered_json& out) {
+  out["shared_nics"] = inside.shared_nics;
+  out["cross_rail_bytes"] = number(inside.cross_rail_bytes);
+  if (!inside.paths_known) return;
+  out["pcie_detour_bytes"] = number(inside.pcie_detour_bytes);
+  out["numa_detour_bytes"] = number(inside.numa_detour_bytes);
+}
+
 ordered_json score_json(const Fabric& fabric, const Score& score) {
   ordered_json out;
   out["tier_bytes"] = ordered_json::object();
@@ -127,6 +136,7 @@ ordered_json score_json(const Fabric& fabric, const Score& score) {
   out["hop_bytes"] = number(score.hop_bytes);
   out["hops"] = ordered_json{{"mean", number(score.mean_hops)}, {"max", score.max_hops}};
   out["rerouted_bytes"] = number(score.rerouted_bytes);
+  if (score.inside && has_inside(*score.inside)) add_inside(*score.inside, out);
   if (score.links) add_links(fabric, *score.links, out);
   const SpreadJson spread = spread_json(fabric, score);
   out["spread"] = spread.value;

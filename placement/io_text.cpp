@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "inside_score.hpp"
 #include "weft/config/hostlist.hpp"
 #include "weft/placement/io.hpp"
 
@@ -87,6 +88,18 @@ std::string links_text(const Fabric& fabric, const LinkScore& links) {
 
 }  // namespace
 
+namespace {
+
+std::string inside_text(const InsideScore& inside) {
+  std::string out = line("ranks that share a NIC", fmt::format("{}", inside.shared_nics));
+  out += line("to another rail", bytes_text(inside.cross_rail_bytes) + " a step");
+  if (!inside.paths_known) return out;
+  out += line("GPU to NIC over a host bridge", bytes_text(inside.pcie_detour_bytes) + " a step");
+  return out + line("GPU to NIC over NUMA nodes", bytes_text(inside.numa_detour_bytes) + " a step");
+}
+
+}  // namespace
+
 std::string write_score_text(const Fabric& fabric, const Score& score) {
   std::string out;
   for (std::size_t t = 0; t < score.tier_bytes.size(); ++t)
@@ -98,6 +111,7 @@ std::string write_score_text(const Fabric& fabric, const Score& score) {
               bytes_text(score.hop_bytes) + (score.bounds ? bound_text(score.hop_bytes, score.bounds->hop_bytes) : ""));
   out += line("hops", fmt::format("mean {:.3f}, max {}", score.mean_hops, score.max_hops));
   if (score.rerouted_bytes > 0) out += line("off their own rail", bytes_text(score.rerouted_bytes) + " a step");
+  if (score.inside && has_inside(*score.inside)) out += inside_text(*score.inside);
   if (score.links) out += links_text(fabric, *score.links);
   for (const DimSpread& s : score.spread) {
     std::vector<std::string> parts;

@@ -7,6 +7,7 @@
 #include "fastest.hpp"
 #include "growth.hpp"
 #include "objective.hpp"
+#include "part_nodes.hpp"
 #include "policies.hpp"
 #include "rank_map.hpp"
 #include "select_nodes.hpp"
@@ -222,6 +223,12 @@ Result<Placement> ranks_in_order(const Fabric& fabric, std::vector<NodeId> nodes
 
 Result<Placement> place(const Fabric& fabric, const Request& request, const PlaceOptions& options, PlaceStats* stats) {
   if (auto ok = check_request(request); !ok) return fail(ok.error());
+  return takes_part_nodes(fabric, request) ? place_part_nodes(fabric, request, options, stats)
+                                           : place_on_whole_nodes(fabric, request, options, stats);
+}
+
+Result<Placement> place_on_whole_nodes(const Fabric& fabric, const Request& request, const PlaceOptions& options,
+                                       PlaceStats* stats) {
   if (!request.weights.empty() && request.weights.size() != fabric.node_count())
     return fail(error(ErrorCode::usage, fmt::format("{} node weights for the fabric's {} nodes", request.weights.size(),
                                                     fabric.node_count())));

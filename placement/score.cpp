@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "inside_score.hpp"
 #include "link_tally.hpp"
 #include "path_table.hpp"
 #include "spread.hpp"
@@ -225,6 +226,7 @@ Result<Score> score(const Fabric& fabric, const Placement& placement, const Traf
   for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
     if (!fabric.usable(NodeId{n})) free[n] = false;
   score_locality(fabric, placement, traffic, free, out);
+  if (options.inside) out.inside = inside_score(fabric, placement, traffic);
   return out;
 }
 

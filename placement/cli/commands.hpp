@@ -50,6 +50,7 @@ struct JobArgs {
 struct FreeArgs {
   std::string free;
   std::string busy;
+  std::string state;  ///< what Slurm says, on top of the others
   bool has_free = false;
   bool has_busy = false;
 };

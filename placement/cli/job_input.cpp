@@ -10,6 +10,7 @@
 
 #include "output.hpp"
 #include "weft/config/hostlist.hpp"
+#include "weft/placement/slurm_state.hpp"
 
 namespace weft::cli {
 namespace {
@@ -91,7 +92,16 @@ placement::Request Prepared::request() const {
   out.ranks_per_node = resolved.ranks_per_node;
   out.traffic = &traffic;
   out.free = free;
+  out.free_gpus = free_gpus;
   return out;
+}
+
+Result<placement::FreeState> read_state(const topology::Fabric& fabric, const std::string& path) {
+  const auto source = read_source(path);
+  if (!source) return fail(source.error());
+  const auto state = placement::parse_slurm_state(*source);
+  if (!state) return fail(state.error());
+  return placement::free_state(fabric, *state, path);
 }
 
 Result<placement::NodeMask> free_mask(const topology::Fabric& fabric, const FreeArgs& nodes) {
@@ -121,11 +131,19 @@ Result<Prepared> prepare(const JobArgs& common, const FreeArgs& nodes, const Lin
   if (!traffic) return fail(std::move(traffic.error()));
   auto mask = free_mask(loaded->fabric, nodes);
   if (!mask) return fail(std::move(mask.error()));
+  std::vector<std::vector<bool>> free_gpus;
+  if (!nodes.state.empty()) {
+    auto state = read_state(loaded->fabric, nodes.state);
+    if (!state) return fail(std::move(state.error()));
+    say_notes(state->notes, common.quiet, kNotesSaid);
+    for (std::size_t n = 0; n < mask->size(); ++n) (*mask)[n] = (*mask)[n] && state->nodes[n];
+    free_gpus = std::move(state->gpus);
+  }
   auto read = read_links(loaded->fabric, links);
   if (!read) return fail(std::move(read.error()));
   take_running(*read, *mask);
-  return Prepared{std::move(*loaded),  std::move(*job),  *resolved,
-                  std::move(*traffic), std::move(*mask), std::move(*read)};
+  return Prepared{std::move(*loaded), std::move(*job),      *resolved,       std::move(*traffic),
+                  std::move(*mask),   std::move(free_gpus), std::move(*read)};
 }
 
 Result<placement::Score> score_of(const Prepared& prepared, const placement::Placement& placement) {
@@ -134,6 +152,7 @@ Result<placement::Score> score_of(const Prepared& prepared, const placement::Pla
   options.cross_rail = prepared.job.cross_rail;
   options.free_before = &prepared.free;
   options.links = prepared.links.options();
+  options.inside = true;
   return placement::score(prepared.loaded.fabric, placement, prepared.traffic, options);
 }
 

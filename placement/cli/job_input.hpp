@@ -19,7 +19,8 @@ struct Prepared {
   config::JobSpec job;
   placement::ResolvedJob resolved;
   placement::Traffic traffic;
-  placement::NodeMask free;  ///< as the user said it, less the running jobs' nodes; health comes on top
+  placement::NodeMask free;                  ///< as the user said it, less the running jobs' nodes; health comes on top
+  std::vector<std::vector<bool>> free_gpus;  ///< of each node, from --state; empty = all
   LinkInput links;
 
   [[nodiscard]] placement::Request request() const;

@@ -32,6 +32,10 @@ void add_free_options(CLI::App& app, FreeArgs& args) {
   CLI::Option* busy = app.add_option("--busy", args.busy, "these nodes are not free, all others are; as --free");
   free->type_name("HOSTS")->excludes(busy);
   busy->type_name("HOSTS")->excludes(free);
+  app.add_option("--state", args.state,
+                 "what Slurm says of its nodes: the output of `scontrol show nodes -d` or --json; only nodes that take "
+                 "jobs and have GPUs free are free")
+      ->type_name("FILE");
   app.parse_complete_callback([free, busy, &args] {
     args.has_free = free->count() > 0;
     args.has_busy = busy->count() > 0;

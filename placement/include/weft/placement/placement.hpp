@@ -83,6 +83,10 @@ struct Request {
   const Traffic* traffic = nullptr;         ///< not null
   NodeMask free;                            ///< size node_count(); health is applied on top
   std::vector<std::uint32_t> weights = {};  ///< of nodes; empty = those of the fabric
+  /// Of each node: which GPUs are free. Empty = all of every free node. A job that needs fewer GPUs than a node has
+  /// gets them on the same rails on all nodes where that can be (gpu_choice.hpp); other policies take the lowest, as
+  /// Slurm.
+  std::vector<std::vector<bool>> free_gpus = {};
 };
 
 /// What a job leaves to the fabric.

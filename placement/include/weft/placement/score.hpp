@@ -31,6 +31,7 @@ namespace weft::placement {
 struct ScoreOptions {
   std::optional<config::CrossRail> cross_rail;  ///< default: the job's, else pxn where the sender's node has NVLink
   const NodeMask* free_before = nullptr;        ///< for fragmentation and bounds; null = every usable node
+  bool inside = false;                          ///< count Score::inside
   /// Link loads and times. Without a routing they are left out: the rest of a score takes a fraction of the time.
   LinkOptions links;
 };
@@ -61,6 +62,17 @@ struct TrafficBounds {
   friend bool operator==(const TrafficBounds&, const TrafficBounds&) = default;
 };
 
+/// What traffic meets inside the nodes, on its way between GPUs and NICs. Of flows that leave their node; each end of a
+/// flow counts its own node's part.
+struct InsideScore {
+  std::uint64_t shared_nics = 0;  ///< ranks that share their NIC with a rank of lower number, summed over nodes
+  double cross_rail_bytes = 0;    ///< bytes between GPUs whose NICs have different numbers
+  double pcie_detour_bytes = 0;   ///< bytes that cross a host bridge of the own NUMA node (PHB, NODE)
+  double numa_detour_bytes = 0;   ///< bytes that cross to another NUMA node (SYS)
+  bool paths_known = false;       ///< the detours are of node types whose inside is known; 0 for all others
+  friend bool operator==(const InsideScore&, const InsideScore&) = default;
+};
+
 struct Score {
   /// Bytes a step by highest switch tier on the path; [0] inside an NVLink domain or node. Size max_tier + 1.
   std::vector<double> tier_bytes;
@@ -76,7 +88,8 @@ struct Score {
     std::uint32_t leaves = 0, pods = 0, planes = 0, nvlink_domains = 0;
     friend bool operator==(const Exposure&, const Exposure&) = default;
   } exposure;
-  std::optional<LinkScore> links;  ///< where ScoreOptions::links has a routing
+  std::optional<InsideScore> inside;  ///< where ScoreOptions::inside asks for it
+  std::optional<LinkScore> links;     ///< where ScoreOptions::links has a routing
   /// Of hierarchical fabrics, for placements whose ranks follow their nodes' order, as place() makes them.
   std::optional<TrafficBounds> bounds;
   friend bool operator==(const Score&, const Score&) = default;
