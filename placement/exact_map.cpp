@@ -94,7 +94,7 @@ class Search {
     if (rules_.max_leaves && std::count(leaf.begin(), leaf.end(), true) > *rules_.max_leaves) return false;
     if (rules_.max_pods && std::count(pod.begin(), pod.end(), true) > *rules_.max_pods) return false;
     if (rules_.segment > 0)
-      for (std::uint32_t v = 0; v < at_.size(); ++v)
+      for (std::size_t v = 0; v < at_.size(); ++v)
         if (rules_.segment_domain[at_[v]] != rules_.segment_domain[at_[v / rules_.segment * rules_.segment]])
           return false;
     return true;

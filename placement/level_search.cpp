@@ -58,6 +58,7 @@ class Levels {
                   std::vector<std::uint32_t>& part_of) {
     const auto parts = static_cast<std::uint32_t>(places.size());
     std::vector<std::size_t> sizes;
+    sizes.reserve(places.size());
     for (const auto& p : places) sizes.push_back(p.size());
     std::vector<std::uint32_t> grown = grow_parts(graph_, vertices, sizes);
     exchange_passes(graph_, vertices, parts, part_of, local_, budget_);

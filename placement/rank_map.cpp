@@ -296,7 +296,7 @@ FreeGangs::FreeGangs(const Fabric& fabric, const NodeMask& free) : fabric_(fabri
 
 Gangs FreeGangs::without(const std::vector<NodeId>& nodes) const {
   Gangs out;
-  for (topology::Level level = 0; level < free_.size(); ++level) {
+  for (topology::Level level = 0; level < fabric_.level_count(); ++level) {
     std::vector<std::uint32_t> left = free_[level];
     const auto domains = fabric_.domain_numbers(level);
     for (const NodeId n : nodes) --left[domains[index(n)]];

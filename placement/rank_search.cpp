@@ -196,12 +196,13 @@ bool RankSearch::exchange_segments(Budget& budget) {
   std::vector<std::uint32_t> back(vertices.size());
   for (std::uint32_t i = 0; i < count && budget.left > 0; ++i) {
     for (std::uint32_t k = i + 1; k < count && budget.left > 0; ++k) {
-      if (may_exchange(spot_of_[i * size], spot_of_[k * size])) continue;  // one domain: single exchanges do
+      if (may_exchange(spot_of_[std::size_t{i} * size], spot_of_[std::size_t{k} * size]))
+        continue;  // one domain: single exchanges do
       for (std::uint32_t n = 0; n < size; ++n) {
         vertices[n] = i * size + n;
         vertices[size + n] = k * size + n;
-        back[n] = there[size + n] = spot_of_[i * size + n];
-        back[size + n] = there[n] = spot_of_[k * size + n];
+        back[n] = there[size + n] = spot_of_[vertices[n]];
+        back[size + n] = there[n] = spot_of_[vertices[size + n]];
       }
       const Cost before = cost_of(vertices, budget);
       apply(vertices, there);

@@ -67,7 +67,7 @@ Result<ResolvedJob> resolve_job(const Fabric& fabric, const config::JobSpec& job
   if (ranks_per_node == 0)
     return at_nodes(job, ErrorCode::bad_value, "no node of the fabric has a GPU",
                     "node types with GPUs, or ranks_per_node");
-  const auto out = with_ranks(job, ranks_per_node);
+  auto out = with_ranks(job, ranks_per_node);
   if (!out) return out;
   for (const auto& list : {job.constraints.required_nodes, job.constraints.excluded_nodes})
     if (auto nodes = constraint_nodes(fabric, job, list); !nodes) return fail(nodes.error());

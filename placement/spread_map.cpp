@@ -132,6 +132,7 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
                   request.job->cross_rail ? request.job->cross_rail : request.traffic->cross_rail);
   std::map<std::uint32_t, std::size_t> next;
   std::vector<std::uint32_t> spot_of;
+  spot_of.reserve(pod_of.size());
   for (const std::uint32_t p : pod_of) spot_of.push_back(spots.spot_of(chosen[p][next[p]++]));
   if (fabric.hierarchical() && *level == topology::kPodLevel) {
     Budget budget{options.budget_steps > 0 ? options.budget_steps : default_budget(graph.halves.size()), 0,
@@ -140,6 +141,7 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
   }
   std::vector<std::size_t> taken(spots.count(), 0);
   std::vector<NodeId> out;
+  out.reserve(spot_of.size());
   for (const std::uint32_t s : spot_of) out.push_back(spots.spot(s).nodes[taken[s]++]);
   return out;
 }
