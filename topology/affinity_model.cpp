@@ -151,8 +151,9 @@ std::vector<LinkGroup> link_groups(const NodeAffinity& node) {
     };
     for (const GpuLink& link : node.links) {
       if (link.kind != kind) continue;
-      const auto ends = std::minmax(find(link.a), find(link.b));
-      root[ends.second] = ends.first;
+      const std::uint32_t a = find(link.a);
+      const std::uint32_t b = find(link.b);
+      root[std::max(a, b)] = std::min(a, b);
     }
     for (std::uint32_t g = 0; g < root.size(); ++g) {
       if (find(g) != g) continue;
