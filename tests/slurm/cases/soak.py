@@ -113,6 +113,7 @@ def main():
     tree = Tree(leaves=NODES // 16, size=16, pods=max(1, NODES // 64), shuffled=True)
     with rig.Cluster(tree.names, files={"fabric.yaml": tree.yaml(), "weft.yaml": GOOD}, cloud=True, log_level="info",
                      conf="MinJobAge=86400\n") as c:
+        c.check("Weft is at work", f"weft: fabric bound: {NODES} nodes" in c.log(), c.log()[-1500:])
         soak = Soak(c, tree, rng)
         start = time.monotonic()
         soak.run(OPERATIONS)
@@ -121,7 +122,9 @@ def main():
         c.equal("two restarts", soak.restarts, 2)
         known = {int(m) for m in re.findall(r"^JobId=(\d+) ", c.run(["scontrol", "show", "jobs", "-o"]).out, re.M)}
         c.check("no job was lost", not set(soak.jobs) - known, sorted(set(soak.jobs) - known))
-        c.check("jobs can be cancelled to the last", c.cancel_all(60), c.run(["squeue"]).out)
+        c.check("jobs can be cancelled to the last", c.cancel_all(120), c.run(["squeue"]).out)
+        # Those whose nodes were taken down are told to end again and again; that takes slurmctld a while.
+        rig.wait_for("ends", lambda: all(c.state(j) in ENDED for j in soak.jobs[-60:]), 90, 1)
         states = {j: c.state(j) for j in soak.jobs}
         c.check("every job ended", set(states.values()) <= ENDED, {j: s for j, s in states.items() if s not in ENDED})
         lines = c.log().splitlines()
@@ -129,6 +132,8 @@ def main():
         c.check("no unexplained fallback", not unexplained, unexplained[:5])
         fatal = [l for l in lines if re.search(r"fatal|assert|segfault", l) and "reconfiguration refused" not in l]
         c.check("nothing fatal in the log", not fatal, fatal[:5])
+        by_weft = len(re.findall(r"weft\{leaves=", c.run(["scontrol", "show", "jobs", "-o"]).out))
+        c.check("many jobs were placed by Weft", by_weft * 5 > len(soak.jobs), (by_weft, len(soak.jobs)))
         print(f"{OPERATIONS} operations, seed {SEED}: {len(soak.jobs)} jobs, {soak.refused} refused, {soak.reconfigured} reconfigurations, "
               f"{time.monotonic() - start:.0f} s")
         return c.finish()
