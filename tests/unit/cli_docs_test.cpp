@@ -22,7 +22,11 @@ constexpr const char* kOpen = "```\n$ weft ";
 std::vector<std::string> words(const std::string& line) {
   std::istringstream in(line);
   std::vector<std::string> out;
-  for (std::string word; in >> word;) out.push_back(word);
+  for (std::string word; in >> word;) {
+    // What a shell would take off: no word here has a blank inside its quotes.
+    if (word.size() > 1 && word.front() == '\'' && word.back() == '\'') word = word.substr(1, word.size() - 2);
+    out.push_back(word);
+  }
   return out;
 }
 
