@@ -69,12 +69,9 @@ enum Column : std::size_t {
 constexpr std::array<std::string_view, column_count> kNames{
     "comm_type", "comm_group", "comm_group_size", "msg_size", "stage", "additional", "count"};
 
-class AicbReader {
+class AicbReader : private WorkloadReader {
  public:
-  explicit AicbReader(const Source& source) : source_(source), lines_(source->text()) {
-    out_.kind = CommKind::aicb;
-    out_.source = source;
-  }
+  explicit AicbReader(const Source& source) : WorkloadReader(source, CommKind::aicb) {}
 
   Result<CommFile> run() {
     while (lines_.next()) {
@@ -87,11 +84,6 @@ class AicbReader {
   }
 
  private:
-  tl::unexpected<Error> refuse(ErrorCode code, const CommField& field, std::string message,
-                               std::string expected) const {
-    return fail(error_in(code, source_, lines_.number(), field, std::move(message), std::move(expected)));
-  }
-
   // "[rank0 ~ rank127]", or "[ pp_stage0: [rank0, rank1] ]".
   Result<void> section() {
     close_section();
@@ -102,7 +94,7 @@ class AicbReader {
       std::size_t end = at + 4;
       while (end < line.size() && line[end] >= '0' && line[end] <= '9') ++end;
       const CommField number{line.substr(at + 4, end - at - 4), static_cast<std::uint32_t>(at + 5)};
-      const auto rank = read_count(source_, lines_.number(), number, "the rank", 0, kMaxRanks - 1);
+      const auto rank = count(number, "the rank", 0, kMaxRanks - 1);
       if (!rank) return fail(rank.error());
       ranks.push_back(*rank);
     }
@@ -154,12 +146,12 @@ class AicbReader {
                     "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, isend, irecv");
     if (!point && !known->collective) return {};
     std::uint64_t times = 1;
-    if (const CommField* count = field(times_column); count != nullptr && count->text != "None") {
-      const auto value = read_count(source_, lines_.number(), *count, "count", 1, kMaxCount);
+    if (const CommField* word = field(times_column); word != nullptr && word->text != "None") {
+      const auto value = count(*word, "count", 1, kMaxCount);
       if (!value) return fail(value.error());
       times = *value;
     }
-    const auto bytes = read_amount(source_, lines_.number(), *field(bytes_column), "msg_size");
+    const auto bytes = amount(*field(bytes_column), "msg_size");
     if (!bytes) return fail(bytes.error());
     return point ? point_to_point(type == "isend", *bytes, times) : collective(*known->collective, *bytes, times);
   }
@@ -189,30 +181,30 @@ class AicbReader {
       embedding_ = embedding_ || !in_setup();
       return {};
     }
-    const auto size = read_count(source_, lines_.number(), *field(size_column), "comm_group_size", 1, kMaxRanks);
-    if (!size) return fail(size.error());
-    if (word == "ep_dp_group") return expert_replicas(collective, bytes, times, *size);
+    const auto ranks = count(*field(size_column), "comm_group_size", 1, kMaxRanks);
+    if (!ranks) return fail(ranks.error());
+    if (word == "ep_dp_group") return expert_replicas(collective, bytes, times, *ranks);
     const auto group = std::find_if(kGroups.begin(), kGroups.end(), [&](const Group& g) { return g.word == word; });
     if (group == kGroups.end())
       return refuse(ErrorCode::unsupported, *field(group_column), fmt::format("groups of kind \"{}\"", word),
                     "tp_group, dp_group, pp_group, ep_group or ep_dp_group");
-    std::uint32_t& known = out_.size[static_cast<std::size_t>(group->dim)];
-    if (known != 0 && known != *size)
+    std::uint32_t& known = size(group->dim);
+    if (known != 0 && known != *ranks)
       return refuse(ErrorCode::conflict, *field(size_column),
-                    fmt::format("{} of {} ranks, above it had {}", word, *size, known), "one size a kind of group");
-    known = static_cast<std::uint32_t>(*size);
+                    fmt::format("{} of {} ranks, above it had {}", word, *ranks, known), "one size a kind of group");
+    known = static_cast<std::uint32_t>(*ranks);
     if (in_setup()) return {};
     if (!step_.sums.add(group->dim, collective, bytes, times)) return too_much();
     step_.any = true;
     return {};
   }
 
-  Result<void> expert_replicas(Collective collective, std::uint64_t bytes, std::uint64_t times, std::uint64_t size) {
-    if (replicas_ != 0 && replicas_ != size)
+  Result<void> expert_replicas(Collective collective, std::uint64_t bytes, std::uint64_t times, std::uint64_t ranks) {
+    if (replicas_ != 0 && replicas_ != ranks)
       return refuse(ErrorCode::conflict, *field(size_column),
-                    fmt::format("ep_dp_group of {} ranks, above it had {}", size, replicas_),
+                    fmt::format("ep_dp_group of {} ranks, above it had {}", ranks, replicas_),
                     "one size a kind of group");
-    replicas_ = size;
+    replicas_ = ranks;
     if (in_setup()) return {};
     if (!step_.expert_replicas.add(Dim::dp, collective, bytes, times)) return too_much();
     step_.any = true;
@@ -237,8 +229,8 @@ class AicbReader {
     if (!any_)
       return fail(error_at(ErrorCode::missing, source_, {1, 1}, 1, "the log has no row of a training step",
                            "rows of other stages than init"));
-    auto& dp = out_.size[static_cast<std::size_t>(Dim::dp)];
-    auto& pp = out_.size[static_cast<std::size_t>(Dim::pp)];
+    const std::uint32_t dp = size(Dim::dp);
+    std::uint32_t& pp = size(Dim::pp);
     if (sections_ > 1 && pp == 0) pp = static_cast<std::uint32_t>(sections_);
     if (neighbour_ > 0) static_cast<void>(sums_.add(Dim::pp, Collective::neighbour, neighbour_));
     for (const config::TrafficTerm& t : experts_.terms()) {
@@ -256,14 +248,6 @@ class AicbReader {
     return std::move(out_);
   }
 
-  void note(Note::Kind kind, std::string message) {
-    out_.notes.push_back({kind, source_->file(), {}, std::move(message)});
-  }
-
-  const Source& source_;
-  CommLines lines_;
-  CommFile out_;
-  std::vector<CommField> fields_;
   std::array<std::optional<std::size_t>, column_count> at_{};
   std::size_t columns_ = 0;
   std::size_t sections_ = 0;

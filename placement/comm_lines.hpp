@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weft/placement/comm_file.hpp"
@@ -48,6 +49,37 @@ void split_blanks(std::string_view line, std::vector<CommField>& out);
 /// A whole decimal number from `min` to `max`.
 [[nodiscard]] Result<std::uint64_t> read_count(const Source& source, std::uint32_t line, const CommField& field,
                                                std::string_view what, std::uint64_t min, std::uint64_t max);
+
+/// What the readers of workload logs share: the line at hand, its fields, and what has been read so far.
+class WorkloadReader {
+ protected:
+  WorkloadReader(const Source& source, CommKind kind) : source_(source), lines_(source->text()) {
+    out_.kind = kind;
+    out_.source = source;
+  }
+  /// An error at a field of the line at hand.
+  [[nodiscard]] tl::unexpected<Error> refuse(ErrorCode code, const CommField& field, std::string message,
+                                             std::string expected) const {
+    return fail(error_in(code, source_, lines_.number(), field, std::move(message), std::move(expected)));
+  }
+  /// read_amount and read_count in the line at hand.
+  [[nodiscard]] Result<std::uint64_t> amount(const CommField& field, std::string_view what) const {
+    return read_amount(source_, lines_.number(), field, what);
+  }
+  [[nodiscard]] Result<std::uint64_t> count(const CommField& field, std::string_view what, std::uint64_t min,
+                                            std::uint64_t max) const {
+    return read_count(source_, lines_.number(), field, what, min, max);
+  }
+  [[nodiscard]] std::uint32_t& size(config::Dim dim) { return out_.size[static_cast<std::size_t>(dim)]; }
+  void note(Note::Kind kind, std::string message) {
+    out_.notes.push_back({kind, source_->file(), {}, std::move(message)});
+  }
+
+  const Source& source_;
+  CommLines lines_;
+  std::vector<CommField> fields_;
+  CommFile out_;
+};
 
 /// The readers. Preconditions: the text was recognised as theirs.
 [[nodiscard]] Result<CommFile> parse_matrix(const Source& source);

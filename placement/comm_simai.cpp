@@ -33,12 +33,9 @@ constexpr auto kOperations = std::to_array<Operation>({{"ALLREDUCE", Collective:
 constexpr std::size_t kLayerFields = 11;
 constexpr std::array<std::size_t, 3> kPasses{3, 6, 9};
 
-class SimaiReader {
+class SimaiReader : private WorkloadReader {
  public:
-  explicit SimaiReader(const Source& source) : source_(source), lines_(source->text()) {
-    out_.kind = CommKind::simai;
-    out_.source = source;
-  }
+  explicit SimaiReader(const Source& source) : WorkloadReader(source, CommKind::simai) {}
 
   Result<CommFile> run() {
     lines_.next();
@@ -54,12 +51,6 @@ class SimaiReader {
   }
 
  private:
-  tl::unexpected<Error> refuse(ErrorCode code, const CommField& field, std::string message,
-                               std::string expected) const {
-    return fail(error_in(code, source_, lines_.number(), field, std::move(message), std::move(expected)));
-  }
-  std::uint32_t& size(Dim d) { return out_.size[static_cast<std::size_t>(d)]; }
-
   Result<void> header() {
     split_blanks(lines_.line(), fields_);
     const CommField& policy = fields_.front();
@@ -77,14 +68,13 @@ class SimaiReader {
       const CommField& word = fields_[i + 1];
       const bool is_size = key == "model_parallel_NPU_group" || key == "ep" || key == "pp";
       if (is_size || key == "all_gpus") {
-        if (auto ok = take(read_count(source_, lines_.number(), word, key, 1, kMaxRanks), value); !ok) return ok;
+        if (auto ok = take(count(word, key, 1, kMaxRanks), value); !ok) return ok;
         if (key == "all_gpus") gpus = value;
         if (is_size) size(key == "ep" ? Dim::ep : key == "pp" ? Dim::pp : Dim::tp) = static_cast<std::uint32_t>(value);
       } else if (key == "ga") {
-        if (auto ok = take(read_count(source_, lines_.number(), word, key, 1, kMaxAccumulation), accumulation_); !ok)
-          return ok;
+        if (auto ok = take(count(word, key, 1, kMaxAccumulation), accumulation_); !ok) return ok;
       } else if (key == "pp_comm") {
-        if (auto ok = take(read_amount(source_, lines_.number(), word, key), pp_bytes_); !ok) return ok;
+        if (auto ok = take(amount(word, key), pp_bytes_); !ok) return ok;
       } else if (key != "vpp" && key != "checkpoints" && key != "checkpoint_initiates") {
         return refuse(ErrorCode::unknown_key, fields_[i], fmt::format("the header has a word \"{}\"", fields_[i].text),
                       "model_parallel_NPU_group ep pp vpp ga all_gpus checkpoints checkpoint_initiates pp_comm");
@@ -125,7 +115,7 @@ class SimaiReader {
       return fail(
           error_at(ErrorCode::missing, source_, {2, 1}, 1, "the file ends after its header", "the number of layers"));
     split_blanks(lines_.line(), fields_);
-    return take(read_count(source_, lines_.number(), fields_.front(), "the number of layers", 1, kMaxLayers), layers_);
+    return take(count(fields_.front(), "the number of layers", 1, kMaxLayers), layers_);
   }
 
   Result<void> layer() {
@@ -143,7 +133,7 @@ class SimaiReader {
 
   Result<void> communication(std::size_t at, bool weights) {
     const CommField& word = fields_[at];
-    const auto bytes = read_amount(source_, lines_.number(), fields_[at + 1], "the number of bytes");
+    const auto bytes = amount(fields_[at + 1], "the number of bytes");
     if (!bytes) return fail(bytes.error());
     if (word.text == "NONE") return {};
     std::string_view name = word.text;
@@ -191,14 +181,6 @@ class SimaiReader {
     return std::move(out_);
   }
 
-  void note(Note::Kind kind, std::string message) {
-    out_.notes.push_back({kind, source_->file(), {}, std::move(message)});
-  }
-
-  const Source& source_;
-  CommLines lines_;
-  CommFile out_;
-  std::vector<CommField> fields_;
   TermSums sums_;
   std::uint64_t layers_ = 0;
   std::uint64_t seen_ = 0;
