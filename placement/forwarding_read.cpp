@@ -12,6 +12,8 @@ namespace {
 
 enum class Form : std::uint8_t { none, fdbs, lfts, dump_fts };
 
+constexpr std::string_view kFdbsHead = "dump_ucast_routes: Switch ";
+constexpr std::string_view kLidsHead = "Unicast lids [";
 constexpr std::string_view kHeads =
     "\"dump_ucast_routes: Switch 0x…\" or \"Unicast lids [0-695] of switch … guid 0x… (…):\"";
 constexpr std::string_view kFdbsLine = "\"0x0001 : 061 : 02 : yes\" or \"0x0001 : UNREACHABLE\"";
@@ -101,6 +103,7 @@ class TableReader {
   explicit TableReader(const Source& source) : source_(source) {}
 
   Result<ForwardingTables> run() {
+    out_.source = source_;
     if (auto e = each_line(source_, [this](Scan scan) { return read(scan); })) return fail(std::move(*e));
     if (out_.switches.empty())
       return fail(error_at(ErrorCode::missing, source_, {1, 1}, 1, "the file holds no switch's forwarding table",
@@ -118,11 +121,11 @@ class TableReader {
  private:
   std::optional<Error> read(Scan scan) {
     if (scan.at_end() || scan.accept("#")) return std::nullopt;
-    if (scan.has("dump_ucast_routes: Switch ")) {
-      (void)scan.skip_past("dump_ucast_routes: Switch ");
+    if (scan.has(kFdbsHead)) {
+      (void)scan.skip_past(kFdbsHead);
       return open(scan, Form::fdbs);
     }
-    if (scan.accept("Unicast lids [")) {
+    if (scan.accept(kLidsHead)) {
       const Form form = scan.has("] of switch DR path ") ? Form::dump_fts : Form::lfts;
       if (!scan.skip_past(" guid ")) return scan.error(ErrorCode::syntax, "the switch's GUID is missing", kHeads);
       return open(scan, form);
@@ -130,11 +133,11 @@ class TableReader {
     switch (form_) {
       case Form::none: return scan.error(ErrorCode::syntax, "this is no forwarding table", kHeads);
       case Form::fdbs: return scan.accept("LID ") ? std::nullopt : read_fdbs(scan);
-      case Form::lfts: return scan.has(" lids dumped") ? close(scan) : read_lfts(scan);
+      case Form::lfts: return scan.has(" lids dumped") ? close(scan) : read_named(scan, "#", kLftsLine);
       case Form::dump_fts: break;
     }
     if (scan.accept("Lid  Out") || scan.accept("Port ")) return std::nullopt;
-    return scan.has(" lids dumped") ? close(scan) : read_dump_fts(scan);
+    return scan.has(" lids dumped") ? close(scan) : read_named(scan, ": (", kDumpFtsLine);
   }
 
   std::optional<Error> open(Scan& scan, Form form) {
@@ -196,20 +199,13 @@ class TableReader {
     return std::nullopt;
   }
 
-  std::optional<Error> read_lfts(Scan& scan) {
+  // Of the two forms that name the destination behind `mark`.
+  std::optional<Error> read_named(Scan& scan, std::string_view mark, std::string_view form) {
     std::uint32_t lid = 0;
-    if (auto e = read_lid(scan, kLftsLine, lid)) return e;
-    if (auto e = read_port(scan, kLftsLine, lid)) return e;
-    return scan.accept("#") ? read_guid(scan, lid, kLftsLine)
-                            : scan.error(ErrorCode::syntax, "this is no entry of a table", kLftsLine);
-  }
-
-  std::optional<Error> read_dump_fts(Scan& scan) {
-    std::uint32_t lid = 0;
-    if (auto e = read_lid(scan, kDumpFtsLine, lid)) return e;
-    if (auto e = read_port(scan, kDumpFtsLine, lid)) return e;
-    return scan.accept(": (") ? read_guid(scan, lid, kDumpFtsLine)
-                              : scan.error(ErrorCode::syntax, "this is no entry of a table", kDumpFtsLine);
+    if (auto e = read_lid(scan, form, lid)) return e;
+    if (auto e = read_port(scan, form, lid)) return e;
+    return scan.accept(mark) ? read_guid(scan, lid, form)
+                             : scan.error(ErrorCode::syntax, "this is no entry of a table", form);
   }
 
   // Where the dump names the destination; "(path #0 out of 2: …" and unknown ones have no GUID.
@@ -232,6 +228,26 @@ const ForwardingTables::Switch* ForwardingTables::find(std::uint64_t guid) const
   const auto at = std::lower_bound(switches.begin(), switches.end(), guid,
                                    [](const Switch& s, std::uint64_t g) { return s.guid < g; });
   return at != switches.end() && at->guid == guid ? &*at : nullptr;
+}
+
+bool is_forwarding_tables(std::string_view text) {
+  return text.find(kFdbsHead) != std::string_view::npos || text.find(kLidsHead) != std::string_view::npos;
+}
+
+Error entry_error(const ForwardingTables& tables, const ForwardingTables::Switch& at, std::uint32_t lid, ErrorCode code,
+                  std::string message, std::string expected) {
+  std::optional<Error> out;
+  if (tables.source != nullptr) {
+    out = each_line(tables.source, [&](Scan scan) -> std::optional<Error> {
+      if (scan.at().line <= at.at.line) return std::nullopt;
+      const bool next_head = scan.has(kFdbsHead) || scan.has(kLidsHead);
+      Scan start = scan;
+      if (!next_head && scan.number<std::uint32_t>(16) != lid) return std::nullopt;
+      return next_head ? error_at(code, tables.source, at.at, 1, message, expected)
+                       : start.error(code, message, expected);
+    });
+  }
+  return out ? std::move(*out) : error_at(code, tables.source, at.at, 1, std::move(message), std::move(expected));
 }
 
 Result<ForwardingTables> parse_forwarding_tables(const Source& source) { return TableReader(source).run(); }

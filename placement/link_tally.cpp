@@ -8,10 +8,12 @@ namespace {
 
 using topology::Fabric;
 
-// The slowest of the links that `user` loads, under `loads`.
-std::optional<LinkUse> slowest_of(const Fabric& fabric, const SparseLoads& user, const std::vector<double>& loads) {
+// The slowest of the links or cables that `user` loads, under `loads`.
+std::optional<LinkUse> slowest_of(const Fabric& fabric, const StaticPaths* paths, const SparseLoads& user,
+                                  const std::vector<double>& loads) {
   std::optional<LinkUse> worst;
-  for (const std::uint32_t link : user.touched) keep_slower(worst, use_of(fabric, link, loads[link]));
+  for (const std::uint32_t n : user.touched)
+    keep_slower(worst, paths != nullptr ? paths->use_of(n, loads[n]) : use_of(fabric, n, loads[n]));
   return worst;
 }
 
@@ -21,16 +23,19 @@ void add_to(std::vector<double>& sum, const SparseLoads& loads) {
 
 }  // namespace
 
-LinkTally::LinkTally(const Fabric& fabric, const Placement& placement, const LinkOptions& options)
+LinkTally::LinkTally(const Fabric& fabric, const Placement& placement, const LinkOptions& options,
+                     const StaticPaths* paths)
     : fabric_(fabric),
       placement_(placement),
       options_(options),
+      paths_(paths),
       spray_(fabric),
       nvlink_out_(placement.ranks.size(), 0),
       nvlink_in_(placement.ranks.size(), 0),
       dims_(config::kDims),
       slowest_term_(config::kDims, -1) {
-  total_.bytes.assign(std::size_t{2} * fabric.link_count(), 0);
+  if (paths != nullptr) static_.emplace(*paths);
+  total_.bytes.assign(std::size_t{2} * (paths != nullptr ? paths->cable_count() : fabric.link_count()), 0);
   if (options.routing != Routing::ecmp) return;
   term_ecmp_.emplace(fabric);
   all_ecmp_.emplace(fabric);
@@ -47,8 +52,13 @@ void LinkTally::add(std::uint32_t from, std::uint32_t to, const Route& route, do
   // To and from a NIC that is another GPU's, the bytes go over NVLink first.
   if (route.from_nic != a.nic) nvlink_out_[from] += bytes;
   if (route.to_nic != b.nic) nvlink_in_[to] += bytes;
-  hops_ = std::max<std::uint32_t>(hops_, route.path.hops);
   const NicFlow flow{a.node, route.from_nic, b.node, route.to_nic, bytes};
+  if (static_) {
+    const auto hops = static_->add(flow);
+    if (hops) hops_ = std::max(hops_, *hops);
+    return;
+  }
+  hops_ = std::max<std::uint32_t>(hops_, route.path.hops);
   // The path table has found a path between these very NICs.
   (void)spray_.add(flow);
   if (!term_ecmp_) return;
@@ -69,11 +79,18 @@ double LinkTally::nvlink_seconds() const {
   return longest;
 }
 
+std::optional<LinkUse> LinkTally::slowest(const SparseLoads& loads) const {
+  return slowest_of(fabric_, paths_, loads, loads.bytes);
+}
+
 LinkTally::Load LinkTally::take_load() {
   spray_.route();
-  Load out{slowest_link(fabric_, spray_.loads()), nvlink_seconds(), hops_};
+  const SparseLoads& loads = static_ ? static_->loads() : spray_.loads();
+  Load out{slowest(loads), nvlink_seconds(), hops_};
   if (term_ecmp_) out.worst = term_ecmp_->draw(options_.ecmp_seed).worst;
-  for (const std::uint32_t link : spray_.loads().touched) total_.add(link, spray_.loads().bytes[link]);
+  for (const std::uint32_t n : loads.touched) total_.add(n, loads.bytes[n]);
+  if (static_ && !fault_) fault_ = static_->fault();
+  if (static_) static_->clear();
   spray_.clear();
   if (term_ecmp_) term_ecmp_->clear();
   std::fill(nvlink_out_.begin(), nvlink_out_.end(), 0.0);
@@ -134,7 +151,7 @@ void LinkTally::finish_ecmp(LinkScore& out) {
 LinkScore LinkTally::finish() {
   LinkScore out;
   out.routing = *options_.routing;
-  out.bottleneck = slowest_link(fabric_, total_);
+  out.bottleneck = slowest(total_);
   if (all_ecmp_) finish_ecmp(out);
   double busy = 0;
   for (std::optional<DimTime>& d : dims_) {
@@ -153,17 +170,17 @@ LinkScore LinkTally::finish() {
   return out;
 }
 
-void score_sharing(const Fabric& fabric, const SparseLoads& own, const std::vector<SparseLoads>& others,
-                   const LinkOptions& options, LinkScore& out) {
+void score_sharing(const Fabric& fabric, const StaticPaths* paths, const SparseLoads& own,
+                   const std::vector<SparseLoads>& others, const LinkOptions& options, LinkScore& out) {
   if (others.empty()) return;
-  std::vector<double> before(std::size_t{2} * fabric.link_count(), 0);
+  std::vector<double> before(own.bytes.size(), 0);
   for (const SparseLoads& o : others) add_to(before, o);
   std::vector<double> after = before;
   add_to(after, own);
-  out.shared = slowest_of(fabric, own, after);
+  out.shared = slowest_of(fabric, paths, own, after);
   for (std::size_t i = 0; i < others.size(); ++i)
-    out.running.push_back(
-        {options.running[i].name, slowest_of(fabric, others[i], before), slowest_of(fabric, others[i], after)});
+    out.running.push_back({options.running[i].name, slowest_of(fabric, paths, others[i], before),
+                           slowest_of(fabric, paths, others[i], after)});
 }
 
 }  // namespace weft::placement

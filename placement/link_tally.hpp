@@ -9,6 +9,7 @@
 #include "ecmp.hpp"
 #include "link_router.hpp"
 #include "path_table.hpp"
+#include "static_router.hpp"
 #include "weft/placement/link_score.hpp"
 #include "weft/placement/placement.hpp"
 #include "weft/placement/traffic.hpp"
@@ -17,8 +18,9 @@ namespace weft::placement {
 
 class LinkTally {
  public:
-  /// For `placement`'s job. Precondition: options.routing is spray or ecmp; all three outlive it.
-  LinkTally(const topology::Fabric& fabric, const Placement& placement, const LinkOptions& options);
+  /// For `placement`'s job. `paths` is not null where options.routing is static; all outlive it.
+  LinkTally(const topology::Fabric& fabric, const Placement& placement, const LinkOptions& options,
+            const StaticPaths* paths);
 
   /// One flow of the term at hand, over `route`.
   void add(std::uint32_t from, std::uint32_t to, const Route& route, double bytes);
@@ -28,7 +30,9 @@ class LinkTally {
   void end_direct();
   /// The score of all terms.
   [[nodiscard]] LinkScore finish();
-  /// Bytes of all terms, spread evenly.
+  /// Why a flow has no path along the tables, if one has none.
+  [[nodiscard]] const std::optional<Error>& fault() const { return fault_; }
+  /// Bytes of all terms, by cable along the tables, or by link spread evenly.
   [[nodiscard]] const SparseLoads& total() const { return total_; }
 
  private:
@@ -41,13 +45,16 @@ class LinkTally {
     [[nodiscard]] double network_seconds() const { return worst ? worst->seconds : 0; }
   };
   [[nodiscard]] Load take_load();
+  [[nodiscard]] std::optional<LinkUse> slowest(const SparseLoads& loads) const;
   [[nodiscard]] double nvlink_seconds() const;
   void finish_ecmp(LinkScore& out);
 
   const topology::Fabric& fabric_;
   const Placement& placement_;
   const LinkOptions& options_;
+  const StaticPaths* paths_;
   SprayRouter spray_;
+  std::optional<StaticRouter> static_;
   std::optional<EcmpRouter> term_ecmp_;
   std::optional<EcmpRouter> all_ecmp_;
   SparseLoads total_;
@@ -57,10 +64,12 @@ class LinkTally {
   std::vector<std::optional<DimTime>> dims_;
   std::vector<double> slowest_term_;  // by dim: the longest term so far
   std::optional<CommTime> direct_;
+  std::optional<Error> fault_;
 };
 
-/// Fills in what this job and the running ones do to each other; loads in the order of options.running.
-void score_sharing(const topology::Fabric& fabric, const SparseLoads& own, const std::vector<SparseLoads>& others,
-                   const LinkOptions& options, LinkScore& out);
+/// Fills in what this job and the running ones do to each other; loads in the order of options.running, by cable where
+/// `paths` is not null.
+void score_sharing(const topology::Fabric& fabric, const StaticPaths* paths, const SparseLoads& own,
+                   const std::vector<SparseLoads>& others, const LinkOptions& options, LinkScore& out);
 
 }  // namespace weft::placement

@@ -100,8 +100,9 @@ class FlowScorer {
       out.hop_bytes += bytes(sums[s].hops);
       out.rerouted_bytes += bytes(sums[s].rerouted);
     }
-    if (tally_ != nullptr) tally_->end_term(term, grid.group_size(dim), most_domains(dim));
-    return {};
+    if (tally_ == nullptr) return {};
+    tally_->end_term(term, grid.group_size(dim), most_domains(dim));
+    return tally_fault();
   }
 
   // Bytes of each edge of each shape, once for all groups; empty where nobody asks.
@@ -157,10 +158,16 @@ class FlowScorer {
       if (tally_ != nullptr) tally_->add(f.from, f.to, *route, static_cast<double>(f.bytes));
     }
     if (tally_ != nullptr) tally_->end_direct();
+    if (auto ok = tally_fault(); !ok) return ok;
     for (std::size_t t = 0; t < out.tier_bytes.size(); ++t) out.tier_bytes[t] += static_cast<double>(sums.tier[t]);
     out.hop_bytes += static_cast<double>(sums.hops);
     out.rerouted_bytes += static_cast<double>(sums.rerouted);
     return {};
+  }
+
+  [[nodiscard]] Result<void> tally_fault() const {
+    if (tally_ == nullptr || !tally_->fault()) return {};
+    return fail(*tally_->fault());
   }
 
   [[nodiscard]] Result<void> no_path(std::uint32_t from, std::uint32_t to) const {
@@ -180,31 +187,46 @@ class FlowScorer {
   std::vector<Site> sites_;
 };
 
-// The even loads of a running job. Its own job's word on cross_rail holds, not that of the options.
-Result<SparseLoads> loads_of(const Fabric& fabric, const RunningJob& job, const LinkOptions& options) {
+// The loads of a running job. Its own job's word on cross_rail holds, not that of the options.
+Result<SparseLoads> loads_of(const Fabric& fabric, const RunningJob& job, const LinkOptions& options,
+                             const StaticPaths* paths) {
   const auto named = [&](Error e) {
     e.message = fmt::format("running job {}: {}", job.name, e.message);
     return fail(std::move(e));
   };
   if (auto ok = check_fit(fabric, *job.placement, *job.traffic, {}); !ok) return named(ok.error());
-  LinkOptions even;
-  even.routing = Routing::spray;
-  even.time_model = options.time_model;
-  LinkTally tally(fabric, *job.placement, even);
+  LinkOptions own;
+  own.routing = paths != nullptr ? Routing::forwarding_tables : Routing::spray;
+  own.time_model = options.time_model;
+  LinkTally tally(fabric, *job.placement, own, paths);
   Score unused;
   if (auto ok = FlowScorer(fabric, *job.placement, *job.traffic, {}, &tally).run(unused); !ok) return named(ok.error());
   return tally.total();
 }
 
-Result<void> score_links(const Fabric& fabric, LinkTally& tally, const LinkOptions& options, Score& out) {
+// Scores flows and links: `out.links`, and all that FlowScorer fills in.
+Result<void> score_with_links(const Fabric& fabric, const Placement& placement, const Traffic& traffic,
+                              const ScoreOptions& options, Score& out) {
+  const LinkOptions& links = options.links;
+  std::optional<StaticPaths> paths;
+  if (links.routing == Routing::forwarding_tables) {
+    if (links.tables == nullptr)
+      return fail(error(ErrorCode::usage, "static routing without forwarding tables", "LinkOptions::tables"));
+    auto made = StaticPaths::make(fabric, *links.tables);
+    if (!made) return fail(made.error());
+    paths = std::move(*made);
+  }
+  const StaticPaths* along = paths ? &*paths : nullptr;
+  LinkTally tally(fabric, placement, links, along);
+  if (auto ok = FlowScorer(fabric, placement, traffic, options, &tally).run(out); !ok) return ok;
   out.links = tally.finish();
   std::vector<SparseLoads> others;
-  for (const RunningJob& job : options.running) {
-    auto loads = loads_of(fabric, job, options);
+  for (const RunningJob& job : links.running) {
+    auto loads = loads_of(fabric, job, links, along);
     if (!loads) return fail(loads.error());
     others.push_back(std::move(*loads));
   }
-  score_sharing(fabric, tally.total(), others, options, *out.links);
+  score_sharing(fabric, along, tally.total(), others, links, *out.links);
   return {};
 }
 
@@ -213,15 +235,10 @@ Result<void> score_links(const Fabric& fabric, LinkTally& tally, const LinkOptio
 Result<Score> score(const Fabric& fabric, const Placement& placement, const Traffic& traffic,
                     const ScoreOptions& options) {
   if (auto ok = check_fit(fabric, placement, traffic, options); !ok) return fail(ok.error());
-  if (options.links.routing == Routing::forwarding_tables)
-    return fail(error(ErrorCode::unsupported, "static routing is not there yet", "spray or ecmp"));
-  std::optional<LinkTally> tally;
-  if (options.links.routing) tally.emplace(fabric, placement, options.links);
   Score out;
-  if (auto ok = FlowScorer(fabric, placement, traffic, options, tally ? &*tally : nullptr).run(out); !ok)
-    return fail(ok.error());
-  if (tally)
-    if (auto ok = score_links(fabric, *tally, options.links, out); !ok) return fail(ok.error());
+  const auto scored = options.links.routing ? score_with_links(fabric, placement, traffic, options, out)
+                                            : FlowScorer(fabric, placement, traffic, options, nullptr).run(out);
+  if (!scored) return fail(scored.error());
   NodeMask free = options.free_before != nullptr ? *options.free_before : NodeMask(fabric.node_count(), true);
   for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
     if (!fabric.usable(NodeId{n})) free[n] = false;

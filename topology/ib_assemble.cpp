@@ -34,6 +34,7 @@ class Assembler {
     add_nodes();
     add_switches(*names);
     add_cables();
+    add_ports();
     if (names->unused() != 0) {
       note(Note::Kind::warning, {}, fmt::format("{} of the name map's GUIDs are not in this dump", names->unused()));
     }
@@ -189,6 +190,35 @@ class Assembler {
     for (Placed& p : placed) out_.raw.cables.push_back(std::move(p.cable));
   }
 
+  void add_ports() {
+    for (const Link& link : links_) {
+      add_port(link, link.a, link.b);
+      add_port(link, link.b, link.a);
+    }
+    std::sort(out_.ports.begin(), out_.ports.end(), [](const SwitchPort& a, const SwitchPort& b) {
+      return std::tuple(a.switch_guid, a.port) < std::tuple(b.switch_guid, b.port);
+    });
+  }
+
+  void add_port(const Link& link, PortRef own, PortRef peer) {
+    const Device& device = dump_.devices[own.device];
+    if (device.kind != DeviceKind::switch_) return;
+    const Device& other = dump_.devices[peer.device];
+    const RawEnd end = end_of(peer);
+    SwitchPort out;
+    out.switch_guid = device.guid;
+    out.switch_name = switch_names_[own.device];
+    out.port = own.port;
+    out.to_switch = end.is_switch;
+    out.peer = end.is_switch ? switch_names_[peer.device] : hosts_.hosts[end.index].name;
+    out.peer_guid = end.is_switch ? other.guid : other.guid_of_port(peer.port);
+    out.peer_port = peer.port;
+    out.nic = end.nic;
+    out.bandwidth = link.bandwidth;
+    out.down = link.down;
+    out_.ports.push_back(std::move(out));
+  }
+
   void report_noise_and_missing() {
     if (dump_.noise_lines != 0) {
       note(Note::Kind::warning, dump_.first_noise,
@@ -240,7 +270,7 @@ Result<Assembled> assemble(const Dump& dump, const Source& source, const ImportO
 Result<Imported> import_dump(FileKind kind, const Dump& dump, const Source& source, const ImportOptions& options) {
   auto assembled = assemble(dump, source, options);
   if (!assembled) return fail(assembled.error());
-  Imported imported{kind, to_spec(assembled->raw, source), std::move(assembled->notes)};
+  Imported imported{kind, to_spec(assembled->raw, source), std::move(assembled->notes), std::move(assembled->ports)};
   if (options.gpus_per_node) return imported;
   // The slower NICs behind the compute NICs serve no GPU.
   for (config::NodeTypeSpec& type : imported.spec.node_types) {

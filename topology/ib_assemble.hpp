@@ -5,6 +5,8 @@
 // gives the same spec.
 #pragma once
 
+#include <vector>
+
 #include "ib_dump.hpp"
 #include "raw_fabric.hpp"
 #include "weft/config/error.hpp"
@@ -15,6 +17,7 @@ namespace weft::topology::ib {
 struct Assembled {
   RawFabric raw;
   Notes notes;
+  std::vector<SwitchPort> ports;  ///< as Imported::ports
 };
 
 /// Hosts are the adapters of one host name (from the GUID map, else from the description), and adapters of one

@@ -10,9 +10,16 @@ namespace weft::topology::ib {
 
 void Device::note_port_guid(std::uint32_t port, std::uint64_t guid_of_port) {
   if (guid_of_port == 0) return;
+  if (this->guid_of_port(port) == 0) port_guids.emplace_back(port, guid_of_port);
   if (port_guid != 0 && port_of_guid <= port) return;
   port_guid = guid_of_port;
   port_of_guid = port;
+}
+
+std::uint64_t Device::guid_of_port(std::uint32_t port) const {
+  for (const auto& [number, guid_there] : port_guids)
+    if (number == port) return guid_there;
+  return 0;
 }
 
 std::uint32_t Dump::device(DeviceKind kind, std::uint64_t guid, Position at) {
@@ -49,7 +56,7 @@ void join_adapter_ports(Dump& dump) {
     taken.insert(ports[d].begin(), ports[d].end());
     joined[d] = entry->second;
     Device& kept = dump.devices[entry->second];
-    kept.note_port_guid(device.port_of_guid, device.port_guid);
+    for (const auto& [port, guid] : device.port_guids) kept.note_port_guid(port, guid);
     kept.has_record = kept.has_record || device.has_record;
     device.absorbed = true;
   }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ib_rate.hpp"
@@ -20,10 +21,11 @@ enum class DeviceKind : std::uint8_t { adapter, switch_, router };
 /// An adapter (CA), a switch or a router.
 struct Device {
   DeviceKind kind = DeviceKind::switch_;
-  std::uint64_t guid = 0;                    ///< the node's; where the dump has none, lowest port GUID - port number
-  std::uint64_t port_guid = 0;               ///< of its lowest port seen; 0 where the dump has none
-  std::uint32_t port_of_guid = 0;            ///< which port that is
-  std::string description;                   ///< as its own record says
+  std::uint64_t guid = 0;          ///< the node's; where the dump has none, lowest port GUID - port number
+  std::uint64_t port_guid = 0;     ///< of its lowest port seen; 0 where the dump has none
+  std::uint32_t port_of_guid = 0;  ///< which port that is
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> port_guids;  ///< of every port seen, as they came
+  std::string description;                                          ///< as its own record says
   std::string peer_description;              ///< as its peers say (they show names from --node-name-map)
   std::optional<std::uint64_t> system_guid;  ///< sysimgguid
   std::optional<std::uint32_t> ports;        ///< how many it has
@@ -32,6 +34,8 @@ struct Device {
   Position at;
 
   void note_port_guid(std::uint32_t port, std::uint64_t guid_of_port);
+  /// 0 where the dump does not say.
+  [[nodiscard]] std::uint64_t guid_of_port(std::uint32_t port) const;
 };
 
 struct PortRef {

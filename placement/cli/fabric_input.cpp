@@ -87,7 +87,8 @@ Result<LoadedFabric> build_fabric(const Source& source, const FabricArgs& args) 
   if (!fabric) return fail(std::move(fabric.error()));
   Notes notes = std::move(imported->notes);
   notes.insert(notes.end(), fabric->notes().begin(), fabric->notes().end());
-  return LoadedFabric{imported->kind, std::move(spec), std::move(*fabric), std::move(notes)};
+  return LoadedFabric{imported->kind, std::move(spec), std::move(*fabric), std::move(notes),
+                      std::move(imported->ports)};
 }
 
 Result<LoadedFabric> load_fabric(const FabricArgs& args) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "weft/config/error.hpp"
 #include "weft/config/fabric_spec.hpp"
@@ -34,7 +35,8 @@ struct LoadedFabric {
   topology::FileKind kind;
   config::FabricSpec spec;  ///< with the health file's entries
   topology::Fabric fabric;
-  Notes notes;  ///< the importer's, then the fabric's
+  Notes notes;                              ///< the importer's, then the fabric's
+  std::vector<topology::SwitchPort> ports;  ///< as Imported::ports
 };
 
 /// Reads `source` as a fabric of any kind, adds the health file and builds it.

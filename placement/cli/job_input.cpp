@@ -139,7 +139,7 @@ Result<Prepared> prepare(const JobArgs& common, const FreeArgs& nodes, const Lin
     for (std::size_t n = 0; n < mask->size(); ++n) (*mask)[n] = (*mask)[n] && state->nodes[n];
     free_gpus = std::move(state->gpus);
   }
-  auto read = read_links(loaded->fabric, links);
+  auto read = read_links(*loaded, links);
   if (!read) return fail(std::move(read.error()));
   take_running(*read, *mask);
   return Prepared{std::move(*loaded), std::move(*job),      *resolved,       std::move(*traffic),

@@ -40,6 +40,21 @@ Result<void> read_overlap(const std::string& word, placement::TimeModel& model) 
   return {};
 }
 
+Result<void> read_tables(const std::vector<std::string>& paths, placement::StaticTables& out) {
+  for (const std::string& path : paths) {
+    const auto source = read_source(path);
+    if (!source) return fail(source.error());
+    if (placement::is_forwarding_tables((*source)->text()) || out.subnets.empty()) {
+      auto tables = placement::parse_forwarding_tables(*source);
+      if (!tables) return fail(tables.error());
+      out.subnets.push_back(std::move(*tables));
+    } else if (auto ok = placement::read_guid2lid(*source, out.subnets.back()); !ok) {
+      return ok;
+    }
+  }
+  return {};
+}
+
 // "placement:job" where no file has the whole text for its name.
 std::pair<std::string, std::string> split_running(const std::string& word) {
   std::error_code ignored;
@@ -102,16 +117,25 @@ Result<void> claim(const Fabric& fabric, const placement::Placement& placement, 
 placement::LinkOptions LinkInput::options() const {
   placement::LinkOptions out;
   out.routing = routing;
+  out.tables = &tables;
   out.time_model = time_model;
   for (const Neighbour& each : running) out.running.push_back({each.name, &each.placement, &each.traffic});
   return out;
 }
 
-Result<LinkInput> read_links(const Fabric& fabric, const LinkArgs& args) {
+Result<LinkInput> read_links(const LoadedFabric& loaded, const LinkArgs& args) {
+  const Fabric& fabric = loaded.fabric;
   LinkInput out;
   const auto routing = placement::parse_routing(args.routing);
   if (!routing) return fail(routing.error());
   out.routing = *routing;
+  const bool is_static = out.routing == placement::Routing::forwarding_tables;
+  if (is_static == args.tables.empty())
+    return fail(error(ErrorCode::usage,
+                      is_static ? "--routing static goes by forwarding tables" : "--tables is for --routing static",
+                      is_static ? "--tables FILE..." : "--routing static --tables FILE..."));
+  if (auto ok = read_tables(args.tables, out.tables); !ok) return fail(ok.error());
+  if (is_static) out.tables.ports = loaded.ports;
   if (!args.time_model.empty()) {
     const auto source = read_source(args.time_model);
     if (!source) return fail(source.error());

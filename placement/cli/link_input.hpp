@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric_input.hpp"
 #include "weft/config/error.hpp"
 #include "weft/placement/link_score.hpp"
 #include "weft/placement/placement.hpp"
@@ -17,6 +18,7 @@ namespace weft::cli {
 /// As given; empty = not given.
 struct LinkArgs {
   std::string routing = "spray";
+  std::vector<std::string> tables;  ///< forwarding tables, each perhaps followed by its guid2lid file
   std::string time_model;
   std::vector<std::string> overlap;  ///< "dp=0.5"
   std::vector<std::string> running;  ///< "placement.json" or "placement:job.yaml"
@@ -32,6 +34,7 @@ struct Neighbour {
 /// All that link loads need, owned.
 struct LinkInput {
   placement::Routing routing = placement::Routing::spray;
+  placement::StaticTables tables;
   placement::TimeModel time_model;
   std::vector<Neighbour> running;
 
@@ -40,7 +43,7 @@ struct LinkInput {
 };
 
 /// Reads the files. Errors: usage (words, overlaps), those of the files, conflict where two running jobs have one GPU.
-[[nodiscard]] Result<LinkInput> read_links(const topology::Fabric& fabric, const LinkArgs& args);
+[[nodiscard]] Result<LinkInput> read_links(const LoadedFabric& loaded, const LinkArgs& args);
 
 /// Refuses a placement that has a GPU of a running job. Errors: conflict, naming both.
 [[nodiscard]] Result<void> check_apart(const topology::Fabric& fabric, const LinkInput& links,

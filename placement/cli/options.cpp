@@ -44,9 +44,15 @@ void add_free_options(CLI::App& app, FreeArgs& args) {
 
 void add_link_options(CLI::App& app, LinkArgs& args) {
   app.add_option("--routing", args.routing,
-                 "spray: every flow over all shortest paths; ecmp: hashed, one path a flow (8 draws); default spray")
-      ->check(CLI::IsMember({"spray", "ecmp"}))
-      ->type_name("spray|ecmp")
+                 "spray: every flow over all shortest paths; ecmp: hashed, one path a flow (8 draws); static: along "
+                 "InfiniBand's forwarding tables; default spray")
+      ->check(CLI::IsMember({"spray", "ecmp", "static"}))
+      ->type_name("spray|ecmp|static")
+      ->group("Links");
+  app.add_option("--tables", args.tables,
+                 "for static: opensm.fdbs, opensm-lfts.dump or dump_fts output, a file for each subnet; a guid2lid "
+                 "file goes behind the tables that it belongs to (opensm.fdbs needs it)")
+      ->type_name("FILE...")
       ->group("Links");
   app.add_option("--time-model", args.time_model, "latencies, efficiencies and overlap other than the default ones")
       ->type_name("FILE")

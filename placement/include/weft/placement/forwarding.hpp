@@ -14,6 +14,8 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "weft/config/error.hpp"
@@ -36,11 +38,21 @@ struct ForwardingTables {
   };
   std::vector<Switch> switches;                             ///< ascending by GUID
   std::map<std::uint64_t, std::uint32_t> lid_of_port_guid;  ///< a port's (lowest) LID
-  friend bool operator==(const ForwardingTables&, const ForwardingTables&) = default;
+  Source source;
+  friend bool operator==(const ForwardingTables& a, const ForwardingTables& b) {
+    return a.switches == b.switches && a.lid_of_port_guid == b.lid_of_port_guid;
+  }
 
   /// nullptr where there is none. O(log switches).
   [[nodiscard]] const Switch* find(std::uint64_t guid) const;
 };
+
+/// Whether a text is forwarding tables of some form, by the first head in it; a guid2lid file is not.
+[[nodiscard]] bool is_forwarding_tables(std::string_view text);
+
+/// An error about a switch's entry for a LID, at its line; at the switch's head where it has no entry. O(text).
+[[nodiscard]] Error entry_error(const ForwardingTables& tables, const ForwardingTables::Switch& at, std::uint32_t lid,
+                                ErrorCode code, std::string message, std::string expected);
 
 /// Reads any of the three forms. Errors: syntax (with the form that is expected), bad_value (a LID or port out of
 /// range), duplicate (a switch, or a LID of one switch, twice), conflict (a port GUID under two LIDs; a count at the

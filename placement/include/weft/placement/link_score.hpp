@@ -51,10 +51,11 @@ struct RunningEffect {
   friend bool operator==(const RunningEffect&, const RunningEffect&) = default;
 };
 
-/// Running jobs are taken to send one step's bytes in the time in which this job sends its own, spread evenly.
+/// Running jobs are taken to send one step's bytes in the time in which this job sends its own, along the tables where
+/// routing is static, else spread evenly.
 struct LinkScore {
   Routing routing = Routing::spray;
-  /// Under this job's own bytes; under ecmp the worst cable of the draw.
+  /// Under this job's own bytes; under ecmp the worst cable of the draw, under static the worst cable.
   std::optional<LinkUse> bottleneck;
   double max_utilisation = 0;  ///< the bottleneck's drain time over the step's communication time without overlap
   double step_comm_seconds = 0;
@@ -76,6 +77,7 @@ struct LinkScore {
 /// How to load links. `routing` absent: not at all.
 struct LinkOptions {
   std::optional<Routing> routing;
+  const StaticTables* tables = nullptr;  ///< not null where routing is static
   TimeModel time_model;
   std::uint64_t ecmp_seed = 1;
   std::uint32_t ecmp_draws = 8;  ///< at least 1 is made

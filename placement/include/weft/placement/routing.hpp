@@ -13,10 +13,15 @@
 //           chooses one cable with equal chance, so that the expected load of every link is exactly that of spray.
 //           What hashing costs is how uneven one draw is: `draw_ecmp` gives draws, reproducible by seed, cable by
 //           cable, and their mean worst cable is the estimate of the expected worst.
+//   static  Each flow takes the path of a subnet manager's forwarding tables: from the NIC's port switch by switch, by
+//   the
+//           destination port's (lowest) LID, cable by cable. Of a NIC's ports, those on shortest paths share as under
+//           spray. A table that leads nowhere, over a cable that is down, in a circle or to another host is an error.
+//           Which of a bundle's cables a health file means nobody says: its last ports, in port order.
 //
 // COMPLEXITY
 //   spray: O(flows + for each leaf that receives: switch links nearer to it than the farthest sender's last hop).
-//   ecmp: O(flows * hops) a draw besides.
+//   ecmp: O(flows * hops) a draw besides. static: O(flows * hops).
 //
 // SOURCES
 //   Splitting along shortest-path DAGs: Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25
@@ -31,7 +36,9 @@
 #include <vector>
 
 #include "weft/config/error.hpp"
+#include "weft/placement/forwarding.hpp"
 #include "weft/topology/fabric.hpp"
+#include "weft/topology/import.hpp"
 
 namespace weft::placement {
 
@@ -84,5 +91,17 @@ struct EcmpDraw {
 /// Errors as link_loads'.
 [[nodiscard]] Result<EcmpDraw> draw_ecmp(const topology::Fabric& fabric, std::span<const NicFlow> flows,
                                          std::uint64_t seed);
+
+/// What static routing goes by: the tables of each subnet, and the ports of the dump that the fabric was read from.
+struct StaticTables {
+  std::vector<ForwardingTables> subnets;
+  std::vector<topology::SwitchPort> ports;
+};
+/// Bytes on each directed link, as link_loads', along the tables. Errors: usage and infeasible as link_loads';
+/// unsupported (no ports), dangling (no switch of the tables is in the fabric), duplicate (a switch in two subnets),
+/// missing (a switch without a table, a port without a LID, a table without an entry), conflict (an entry that does not
+/// lead there).
+[[nodiscard]] Result<std::vector<double>> static_loads(const topology::Fabric& fabric, std::span<const NicFlow> flows,
+                                                       const StaticTables& tables);
 
 }  // namespace weft::placement

@@ -97,7 +97,7 @@ struct Score {
 
 /// Scores a placement of traffic.ranks() ranks. Errors: usage where placement, traffic and fabric do not fit together
 /// (rank counts, ids, GPUs or NICs out of range, mask size), infeasible where two ranks that talk have no path at all,
-/// unsupported for static routing. The same for the running jobs, named.
+/// those of static_loads for static routing. The same for the running jobs, named.
 [[nodiscard]] Result<Score> score(const topology::Fabric& fabric, const Placement& placement, const Traffic& traffic,
                                   const ScoreOptions& options = {});
 

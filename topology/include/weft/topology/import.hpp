@@ -45,11 +45,28 @@ struct ImportOptions {
   std::optional<std::string> topology;  ///< which topology of a topology.yaml; default its cluster_default
 };
 
+/// A port of a switch and what its cable leads to; names are the spec's.
+struct SwitchPort {
+  std::uint64_t switch_guid = 0;
+  std::string switch_name;
+  std::uint32_t port = 0;
+  bool to_switch = true;
+  std::string peer;             ///< a switch, or a node
+  std::uint64_t peer_guid = 0;  ///< a switch's own; an adapter's port GUID, 0 where the dump has none
+  std::uint32_t peer_port = 0;
+  std::uint32_t nic = 0;  ///< of a node
+  Bandwidth bandwidth;    ///< that it runs at
+  bool down = false;
+  friend bool operator==(const SwitchPort&, const SwitchPort&) = default;
+};
+
 /// A spec and what was assumed or found odd on the way.
 struct Imported {
   FileKind kind = FileKind::unknown;
   config::FabricSpec spec;
   Notes notes;
+  /// InfiniBand dumps only: every cabled switch port, ascending by (GUID, port). What forwarding tables speak of.
+  std::vector<SwitchPort> ports = {};
 };
 
 /// Reads a fabric of any kind. Errors: those of the format, with file, line, column, and `unsupported` for a file that
