@@ -18,6 +18,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)weft::placement::read_guid2lid(source, lids);
   const auto tables = weft::placement::parse_forwarding_tables(source);
   if (!tables) return tables.error().to_string().empty() ? std::abort(), 0 : 0;
+  if (!weft::placement::is_forwarding_tables(source->text())) std::abort();
+  for (const std::uint32_t lid : {1U, 2U, 0xbfffU}) {
+    const auto fault = weft::placement::entry_error(*tables, tables->switches.front(), lid, weft::ErrorCode::conflict,
+                                                    "wrong", "right");
+    if (fault.at.line < tables->switches.front().at.line || fault.to_string().empty()) std::abort();
+  }
   std::string again;
   for (const auto& s : tables->switches) {
     again += fmt::format("dump_ucast_routes: Switch 0x{:016x}\nLID    : Port : Hops : Optimal\n", s.guid);

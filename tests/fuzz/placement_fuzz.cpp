@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (static_cast<unsigned char>(c) >= 0x80) return 0;
   const auto json = parse_placement(source(write_placement_json(*doc)));
   must(json.has_value());
-  must(json->nodes == doc->nodes && json->ranks == doc->ranks);
+  must(json->nodes == doc->nodes && json->ranks == doc->ranks && json->traffic == doc->traffic);
   // A name may start with '#', but not in a hostfile, where that is a comment.
   for (const auto& node : doc->nodes)
     if (node.value.front() == '#') return 0;
