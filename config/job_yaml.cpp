@@ -7,6 +7,7 @@
 #include <array>
 #include <unordered_set>
 
+#include "layout_yaml.hpp"
 #include "weft/config/hostlist.hpp"
 #include "weft/config/job_spec.hpp"
 #include "yaml_fields.hpp"
@@ -18,7 +19,6 @@ constexpr std::uint64_t kMaxNodes = 1ULL << 20;
 constexpr std::uint64_t kMaxPerNode = 1024;
 
 // In the order of their enums.
-constexpr std::array<std::string_view, kDims> kDimWords{"tp", "cp", "ep", "pp", "dp"};
 constexpr std::array<std::string_view, 6> kCollectives{"allreduce", "reduce_scatter", "allgather",
                                                        "broadcast", "alltoall",       "neighbour"};
 constexpr std::array<std::string_view, 4> kAlgorithms{"ring", "tree", "hierarchical", "auto"};
@@ -35,59 +35,11 @@ void read_word(Fields& fields, std::string_view key, const std::array<std::strin
   }
 }
 
-Result<void> read_order(const Document& doc, const Node& node, Layout& out) {
-  const auto text = as_text(doc, node, "order");
-  if (!text) return fail(text.error());
-  const std::string expected = "each of tp, cp, ep, pp, dp once, innermost first, such as tp-cp-ep-dp-pp";
-  std::vector<Dim> dims;
-  for (std::size_t begin = 0; begin <= text->size();) {
-    const std::size_t end = std::min(text->find('-', begin), text->size());
-    const std::string_view word = std::string_view(*text).substr(begin, end - begin);
-    const auto found = std::find(kDimWords.begin(), kDimWords.end(), word);
-    if (found == kDimWords.end()) {
-      return fail(doc.error_inside(ErrorCode::bad_value, node, begin, word.size(),
-                                   fmt::format("order: \"{}\" is no dimension", word), expected));
-    }
-    const auto dim = static_cast<Dim>(found - kDimWords.begin());
-    if (std::find(dims.begin(), dims.end(), dim) != dims.end()) {
-      return fail(doc.error_inside(ErrorCode::duplicate, node, begin, word.size(),
-                                   fmt::format("order names {} twice", word), expected));
-    }
-    dims.push_back(dim);
-    begin = end + 1;
-  }
-  for (std::size_t i = 0; i < kDims; ++i) {
-    const auto dim = static_cast<Dim>(i);
-    if (std::find(dims.begin(), dims.end(), dim) != dims.end()) continue;
-    if (dim != Dim::ep || out[Dim::ep] != 1) {
-      return fail(doc.error(ErrorCode::missing, node, fmt::format("order does not name {}", kDimWords[i]), expected));
-    }
-    dims.insert(std::find(dims.begin(), dims.end(), Dim::dp), Dim::ep);  // of size 1: its usual place
-  }
-  std::copy(dims.begin(), dims.end(), out.order.begin());
-  return {};
-}
-
 void read_layout(Fields& job, JobSpec& out) {
   const Node* node = job.find("layout");
   if (node == nullptr) return;
-  Fields fields(job.doc(), *node, "layout", {"tp", "cp", "ep", "pp", "dp", "order"});
-  Layout layout;
-  for (std::size_t i = 0; i < kDims; ++i) fields.read_unsigned(kDimWords[i], layout.size[i], 1, kMaxRanks);
-  out.dp_given = fields.find("dp") != nullptr;
-  if (const Node* order = fields.find("order")) {
-    if (Result<void> read = read_order(job.doc(), *order, layout); !read) fields.set_fault(std::move(read.error()));
-  }
-  if (!fields.ok()) return job.set_fault(fields.done().error());
-  std::uint64_t ranks = 1;
-  for (const Dim dim : {Dim::tp, Dim::cp, Dim::pp, Dim::dp}) {
-    ranks *= layout[dim];  // both at most 2^24
-    if (ranks > kMaxRanks) {
-      return job.set_fault(
-          job.doc().error(ErrorCode::limit, *node, fmt::format("a layout of more than {} ranks", kMaxRanks), {}));
-    }
-  }
-  out.layout = layout;
+  job.take(read_layout(job.doc(), *node, "layout"), out.layout);
+  out.dp_given = job.ok() && node->find("dp") != nullptr;
 }
 
 // What can be known before the fabric is: a layout of all sizes against itself, any layout against given ranks.

@@ -39,9 +39,10 @@ std::string slurp(const fs::path& path) {
 // The file under its bare name, so that messages do not depend on where the tree stands.
 Source load(const fs::path& path) { return std::make_shared<const SourceText>(path.filename().string(), slurp(path)); }
 
-enum class Format { fabric, health, job };
+enum class Format { fabric, health, job, slurm };
 
 Format format_of(const std::string& text) {
+  if (looks_like_slurm_config(text)) return Format::slurm;
   if (text.find("\nnodes: ") != std::string::npos && text.find("\nlinks:") == std::string::npos) return Format::job;
   const bool health_only = text.find("\nhealth:") != std::string::npos && text.find("\nswitches:") == std::string::npos;
   return health_only ? Format::health : Format::fabric;
@@ -59,6 +60,10 @@ std::optional<Error> read(const Source& source, Format format) {
     }
     case Format::job: {
       const auto got = parse_job_yaml(source);
+      return got ? std::nullopt : std::optional(got.error());
+    }
+    case Format::slurm: {
+      const auto got = parse_slurm_config(source);
       return got ? std::nullopt : std::optional(got.error());
     }
   }
@@ -87,11 +92,13 @@ TEST(Examples, FabricsComeBackFromTheirOwnWriting) {
   }
 }
 
-// "job-NAME.yaml" is read as a job, "health-NAME.yaml" as a health file, "fabric-NAME.yaml" as a fabric.
+// "job-NAME.yaml" is read as a job, "slurm-NAME.yaml" as a weft.yaml, "health-NAME.yaml" as a health file,
+// "fabric-NAME.yaml" as a fabric.
 std::optional<Format> format_by_name(const std::string& name) {
   if (name.starts_with("fabric-")) return Format::fabric;
   if (name.starts_with("health-")) return Format::health;
   if (name.starts_with("job-")) return Format::job;
+  if (name.starts_with("slurm-")) return Format::slurm;
   return std::nullopt;
 }
 
