@@ -2,8 +2,8 @@
 # What every target of the house shares: warnings, sanitizers.
 add_library(weft_options INTERFACE)
 target_compile_options(weft_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-                                              -Wnon-virtual-dtor -Wold-style-cast
-                                              $<$<CXX_COMPILER_ID:GNU>:-Wzero-as-null-pointer-constant>)
+                                              $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Wold-style-cast>
+                                              $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wzero-as-null-pointer-constant>)
 if(WEFT_WERROR)
   target_compile_options(weft_options INTERFACE -Werror)
 endif()
