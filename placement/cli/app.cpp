@@ -14,6 +14,7 @@
 #include "help_format.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "replay_commands.hpp"
 
 namespace weft::cli {
 namespace {
@@ -159,6 +160,8 @@ int run(int argc, const char* const* argv) {
   add_import(app, chosen);
   add_generate(app, chosen);
   add_affinity(app, chosen);
+  add_replay(app, chosen);
+  add_stats(app, chosen);
   add_help(app, chosen);
   try {
     app.parse(argc, argv);

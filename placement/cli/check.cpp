@@ -7,9 +7,11 @@
 
 #include "app.hpp"
 #include "commands.hpp"
+#include "model.hpp"  // plugin/bridge/core
 #include "output.hpp"
 #include "weft/config/fabric_spec.hpp"
 #include "weft/config/job_spec.hpp"
+#include "weft/config/slurm_config.hpp"
 #include "weft/placement/io.hpp"
 #include "words.hpp"
 
@@ -63,6 +65,13 @@ Result<std::string> verdict(const std::string& path, const CheckArgs& args) {
     const auto job = config::parse_job_yaml(*source);
     if (!job) return fail(job.error());
     return job_verdict(*job);
+  }
+  if (config::looks_like_slurm_config((*source)->text())) {
+    const auto model = bridge::load_model(path);
+    if (!model) return fail(model.error());
+    say_notes(model->notes, args.quiet);
+    return fmt::format("weft.yaml, {}, {}", counted(model->fabric.node_count(), "node"),
+                       counted(model->fabric.faults().size(), "fault"));
   }
   if (is_health_file((*source)->text())) {
     const auto health = config::parse_health_yaml(*source);

@@ -31,7 +31,8 @@ std::vector<std::string> words(const std::string& line) {
   return out;
 }
 
-const std::vector<std::string> kCommands{"place", "score", "compare", "check", "show", "import", "generate"};
+const std::vector<std::string> kCommands{"place",  "score",    "compare", "check", "show",
+                                         "import", "generate", "replay",  "stats"};
 const std::vector<std::string> kKinds{"fat-tree",  "rail",           "multi-plane", "nvl72",
                                       "dragonfly", "dragonfly-plus", "torus"};
 
