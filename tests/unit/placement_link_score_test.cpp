@@ -187,7 +187,7 @@ TEST(LinkScore, Refuses) {
   const Placement p = on(f, {"a1", "b1"});
   const auto fixed = score(f, p, j.traffic, with(Routing::forwarding_tables));
   ASSERT_FALSE(fixed.has_value());
-  EXPECT_EQ(fixed.error().to_string(), "error: static routing is not there yet; expected spray or ecmp");
+  EXPECT_EQ(fixed.error().to_string(), "error: static routing without forwarding tables; expected LinkOptions::tables");
   const Placement three = on(f, {"a1", "a2", "b1"});
   ScoreOptions options = with(Routing::spray);
   options.links.running = {{"old", &three, &j.traffic}};
