@@ -237,17 +237,16 @@ struct Reference {
   std::map<std::string, std::string> leaf;                 // port GUID: switch GUID
 
   Reference(const std::string& dump, const std::string& lfts) {
-    const std::regex line(R"re(\[(\d+)\](?:\[ext \d+\])?\s+"([SH])-([0-9a-f]+)"\[\d+\](?:\(([0-9a-f]+)\))?.*)re");
     std::string now;
-    std::smatch m;
     std::istringstream in(dump);
     for (std::string text; std::getline(in, text);) {
       if (text.starts_with("switchguid=0x")) now = hex_after(text, "switchguid=0x");
       if (text.starts_with("caguid")) now.clear();
-      if (now.empty() || !text.starts_with('[') || !std::regex_match(text, m, line)) continue;
-      const bool to_switch = m[2] == "S";
-      peer[now][std::stoi(m[1])] = (to_switch ? "S-" + m[3].str() : "H-" + m[4].str());
-      if (!to_switch) leaf[m[4]] = now;
+      if (now.empty() || !text.starts_with('[')) continue;  // [12]  "H-guid"[1](port guid) or "S-guid"[3]
+      const bool to_switch = text.find("\"S-") != std::string::npos;
+      const std::string guid = hex_after(text, to_switch ? "\"S-" : "](");
+      peer[now][std::stoi(text.substr(1))] = (to_switch ? "S-" : "H-") + guid;
+      if (!to_switch) leaf[guid] = now;
     }
     std::istringstream tables(lfts);
     for (std::string text; std::getline(tables, text);) {
