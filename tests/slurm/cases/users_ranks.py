@@ -52,13 +52,15 @@ with rig.Cluster(TREE.names, files=FILES) as c:
         c.check(f"{how}: and gone after the job", rig.wait_for("removal", lambda: not os.path.exists(env.get("WEFT_HOSTFILE", "/")), 10), env)
         c.check(f"{how}: tasks see no SLURM_HOSTFILE of ours", "SLURM_HOSTFILE=" not in out.split("rank 0 ")[-1], out[-500:])
 
-    # Within salloc, and srun alone.
+    # Within salloc, and srun alone; each finds all nodes free.
+    rig.wait_for("the nodes of the batch job", lambda: c.count_idle() == 64, 10)
     out = c.run(["salloc", "-N12", "--gpus-per-node=8", "--exclusive", f"--weft={SPEC}", "sh", "-c",
                  f"scontrol show job $SLURM_JOB_ID -o; {rig.RANKS}"], user="nobody")
     placed = re.search(r"ranks=(\S+?)[ }]", out.out)
     wanted = c.expand(placed.group(1)) if placed else []
     c.check("salloc: the order is one of its own", len(wanted) == 12, out)
     c.equal("salloc: ranks under a plain srun follow it", rig.ranks_of(out.out), wanted)
+    rig.wait_for("the nodes of salloc's job", lambda: c.count_idle() == 64, 10)
     out = c.run(["srun", "-N12", "--gpus-per-node=8", "--exclusive", f"--weft={SPEC}", "sh", "-c",
                  "echo rank $SLURM_PROCID $SLURMD_NODENAME"], user="nobody")
     c.equal("srun alone takes the same nodes", sorted(rig.ranks_of(out.out)), sorted(wanted))
