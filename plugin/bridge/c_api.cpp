@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -79,7 +80,7 @@ int open_with(const char* weft_yaml, weft_log_fn log, void* log_user, Hooks hook
       copy_text(opened.error().to_string(), error, error_size);
       return static_cast<int>(WEFT_EFILE);
     }
-    *out = new weft_bridge{std::move(*opened)};
+    *out = std::make_unique<weft_bridge>(weft_bridge{std::move(*opened)}).release();
     return static_cast<int>(WEFT_OK);
   });
   if (status == WEFT_EINTERNAL && error != nullptr && error_size > 0) {
@@ -211,7 +212,7 @@ weft_bridge_topology* weft_bridge_topology_new(const weft_bridge* bridge, const 
       return text == nullptr ? std::nullopt : std::optional<std::string_view>(text);
     };
     if (auto listing = weft::bridge::Listing::make(*bridge->bridge, *binding, filter(node), filter(sw)))
-      out = new weft_bridge_topology{std::move(listing)};
+      out = std::make_unique<weft_bridge_topology>(weft_bridge_topology{std::move(listing)}).release();
     return 0;
   }));
   return out;

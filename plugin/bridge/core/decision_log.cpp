@@ -41,7 +41,7 @@ class File {
       const ssize_t n = ::write(fd_, text.data(), text.size());
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) {
-        const std::string why = std::strerror(errno);
+        std::string why = std::strerror(errno);
         cut_ = cut_ || begun_;
         begun_ = false;
         return why;

@@ -81,6 +81,7 @@ std::string hostlist(const Fabric& fabric, const Binding& binding, const std::ve
   for (const NodeId n : nodes)
     if (binding.table[index(n)] != WEFT_NO_NODE) bound.push_back(n);
   std::vector<std::string> names;
+  names.reserve(bound.size());
   for (const NodeId n : bound) names.push_back(fabric.node_name(n));
   return config::compress_hostlist(names);
 }
@@ -106,6 +107,8 @@ std::unique_ptr<Listing> Listing::make(const Bridge& bridge, const Binding& bind
   const auto wanted_node = node ? fabric.find_node(*node) : std::nullopt;
   const auto wanted_switch = sw ? fabric.find_switch(*sw) : std::nullopt;
   if ((node && !wanted_node) || (sw && !wanted_switch)) return nullptr;
+  // Told apart by hand: g++ 12 sees an empty optional's value used below.
+  const NodeId at_node = wanted_node.value_or(NodeId{});
   auto out = std::unique_ptr<Listing>(new Listing());
   out->headline_ = headline_of(bridge, binding);
   const std::vector<Cables> cables = cables_of(fabric);
@@ -113,7 +116,7 @@ std::unique_ptr<Listing> Listing::make(const Bridge& bridge, const Binding& bind
   for (const SwitchId s : by_tier(fabric)) {
     if (wanted_switch && s != *wanted_switch) continue;
     const std::vector<NodeId> below = below_of.nodes(s);
-    if (wanted_node && !std::binary_search(below.begin(), below.end(), *wanted_node)) continue;
+    if (node && !std::binary_search(below.begin(), below.end(), at_node)) continue;
     const Cables& c = cables[index(s)];
     Texts texts;
     texts.name = fabric.switch_name(s);
