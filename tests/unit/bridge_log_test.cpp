@@ -131,6 +131,21 @@ TEST(DecisionLog, AReplayTellsWhatDiffersAndWhatIsOfAnotherFabric) {
   EXPECT_EQ(other->other_fabric, 2U);
 }
 
+TEST(DecisionLog, AContiguousJobNeedsTheTablesOrder) {
+  Logged logged;
+  Asked(logged.rig).nodes(2).flags(WEFT_REQ_CONTIGUOUS).choose();
+  std::string text = logged.text();
+  EXPECT_EQ(replayed(logged).equal, 1U);
+  const std::size_t at = text.find(",\"table\":[[0,16]]");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.erase(at, 17);
+  const auto model = load_model(logged.rig.dir / "weft.yaml");
+  const auto counts = replay(*model, std::make_shared<const SourceText>("log.jsonl", text), std::nullopt,
+                             [](const Replayed&) { FAIL(); });
+  ASSERT_FALSE(counts.has_value());
+  EXPECT_THAT(counts.error().message, HasSubstr("no \"table\", and the job is contiguous"));
+}
+
 TEST(DecisionLog, BrokenLinesAreShownAtTheirPlace) {
   const Rig rig;
   const auto model = load_model(rig.dir / "weft.yaml");

@@ -176,6 +176,8 @@ void read_free(Reader& r, const Fabric& fabric, const Json& in, Ask& out) {
   r.runs(in, "gpus", out.usable.size(), false, out.gpus);
   r.runs(in, "weights", out.usable.size(), false, out.weights);
   r.runs(in, "table", out.usable.size(), true, out.table);
+  if ((out.flags & WEFT_REQ_CONTIGUOUS) != 0 && out.table.size() != out.usable.size())
+    r.set(ErrorCode::missing, "no \"table\", and the job is contiguous");
   r.number_if(in, "foreign_usable", out.foreign_usable);
   r.number_if(in, "foreign_required", out.foreign_required);
 }
