@@ -116,15 +116,6 @@ std::vector<std::uint32_t> capacities(const Fabric& fabric, topology::Level leve
   return out;
 }
 
-std::uint32_t fewest(const std::vector<std::uint32_t>& capacity, std::size_t nodes) {
-  std::uint64_t held = 0;
-  for (std::uint32_t i = 0; i < capacity.size(); ++i) {
-    held += capacity[i];
-    if (held >= nodes) return i + 1;
-  }
-  return static_cast<std::uint32_t>(capacity.size());
-}
-
 class Bounder {
  public:
   explicit Bounder(const Traffic& traffic)
@@ -158,7 +149,7 @@ class Bounder {
           sum += static_cast<double>(p.groups) * p.pair * (members * members - most_together(capacity, p));
           continue;
         }
-        const std::uint32_t s = fewest(capacity, p.members.size());
+        const std::uint32_t s = fewest_domains(capacity, p.members.size());
         if (!p.connected || s < 2) continue;
         sum += static_cast<double>(p.groups) * p.lightest * (p.ring ? s : s - 1);
       }
@@ -183,7 +174,7 @@ class Bounder {
     for (std::size_t k = 0; k < grid_->extent.size(); ++k) {
       const std::uint32_t extent = grid_->extent[k];
       const auto most = static_cast<double>(std::min<std::size_t>(extent, capacity.size()));
-      low.push_back(fewest(capacity, extent));
+      low.push_back(fewest_domains(capacity, extent));
       double a = 0;
       for (const Term& t : terms_) {
         if (t.dim != grid_->dim[k]) continue;

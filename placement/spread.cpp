@@ -80,10 +80,9 @@ std::vector<std::uint32_t> free_by_domain(const Fabric& fabric, Level level, con
   return out;
 }
 
-std::uint32_t fewest_domains(std::vector<std::uint32_t> capacity, std::uint32_t nodes) {
-  std::sort(capacity.begin(), capacity.end(), std::greater<>());
+std::uint32_t fewest_domains(std::span<const std::uint32_t> largest_first, std::uint64_t nodes) {
   std::uint32_t used = 0;
-  for (std::uint64_t held = 0; held < nodes && used < capacity.size(); ++used) held += capacity[used];
+  for (std::uint64_t held = 0; held < nodes && used < largest_first.size(); ++used) held += largest_first[used];
   return used;
 }
 
@@ -114,7 +113,8 @@ void score_locality(const Fabric& fabric, const Placement& placement, const Traf
     out.fragmentation_after.push_back(largest(free_by_domain(fabric, level, after)));
     const auto domains = fabric.domain_numbers(level);
     for (std::uint32_t r = 0; r < grid.ranks(); ++r) domain_of_rank[r] = domains[index(placement.ranks[r].node)];
-    const std::vector<std::uint32_t> capacity = free_by_domain(fabric, level, reach);
+    std::vector<std::uint32_t> capacity = free_by_domain(fabric, level, reach);
+    std::sort(capacity.begin(), capacity.end(), std::greater<>());
     for (DimSpread& s : out.spread) {
       s.by_level.push_back(group_spread(grid, s.dim, domain_of_rank, fabric.domain_count(level)));
       s.bound.push_back(fewest_domains(capacity, nodes_of_group(s.dim)));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "weft/placement/score.hpp"
@@ -14,8 +15,8 @@ namespace weft::placement {
 [[nodiscard]] std::vector<std::uint32_t> free_by_domain(const topology::Fabric& fabric, topology::Level level,
                                                         const NodeMask& free);
 
-/// Fewest of the `capacity` counts, largest first, that hold `nodes`; all of them where they do not suffice.
-[[nodiscard]] std::uint32_t fewest_domains(std::vector<std::uint32_t> capacity, std::uint32_t nodes);
+/// Fewest of the counts, largest first, that hold `nodes`; all of them where they do not suffice.
+[[nodiscard]] std::uint32_t fewest_domains(std::span<const std::uint32_t> largest_first, std::uint64_t nodes);
 
 /// Fills spread (with bounds), fragmentation and exposure of `out`. `free` is what was free before the job, health
 /// applied. O(nodes * levels + ranks * dimensions * levels).

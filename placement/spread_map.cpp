@@ -9,6 +9,7 @@
 #include "rank_map.hpp"
 #include "region_map.hpp"
 #include "select_nodes.hpp"
+#include "spread.hpp"
 #include "spread_plan.hpp"
 #include "tilings.hpp"
 
@@ -35,9 +36,7 @@ std::vector<double> weights(const Request& request, const NodeGrid& grid) {
 std::optional<Level> level_for(const Fabric& fabric, const NodeMask& mask, std::uint32_t nodes) {
   for (Level level = std::min<Level>(topology::kPodLevel, static_cast<Level>(fabric.level_count() - 1));
        level >= topology::kLeafLevel; --level) {
-    std::vector<std::uint32_t> free(fabric.domain_count(level), 0);
-    const auto domains = fabric.domain_numbers(level);
-    for (std::size_t n = 0; n < domains.size(); ++n) free[domains[n]] += mask[n] ? 1 : 0;
+    const std::vector<std::uint32_t> free = free_by_domain(fabric, level, mask);
     if (*std::max_element(free.begin(), free.end()) < nodes) return level;
   }
   return std::nullopt;
@@ -102,10 +101,7 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
   problem.column_weight = 0;
   for (std::size_t k = 0; k < w.size(); ++k)
     if (k != heavy) problem.column_weight = std::max(problem.column_weight, w[k]);
-  std::vector<std::uint32_t> domain;  // of each pod of the problem
-  problem.capacity.assign(fabric.domain_count(*level), 0);
-  const auto domains = fabric.domain_numbers(*level);
-  for (std::size_t n = 0; n < domains.size(); ++n) problem.capacity[domains[n]] += eligible.mask[n] ? 1 : 0;
+  problem.capacity = free_by_domain(fabric, *level, eligible.mask);
   const SpreadPlan plan = plan_spread(problem);
 
   // Cells back to the rank order's nodes: the heavy dimension's coordinate is the column.

@@ -10,7 +10,9 @@
 #include <tuple>
 #include <utility>
 
+#include "spread.hpp"
 #include "spread_repair.hpp"
+#include "spread_sets.hpp"
 
 namespace weft::placement {
 namespace {
@@ -21,15 +23,6 @@ struct Pair {
   double cost = 0;
   std::uint32_t rows = 0, columns = 0;  // most pods in a row, in a column
 };
-
-std::uint32_t fewest(const std::vector<std::uint32_t>& sorted, std::uint64_t cells) {
-  std::uint64_t held = 0;
-  for (std::uint32_t i = 0; i < sorted.size(); ++i) {
-    held += sorted[i];
-    if (held >= cells) return i + 1;
-  }
-  return static_cast<std::uint32_t>(sorted.size());
-}
 
 constexpr std::uint64_t kMostBoundSteps = 4'000'000;
 
@@ -71,8 +64,8 @@ std::vector<Pair> pairs(const SpreadProblem& problem) {
   const auto pods =
       static_cast<std::uint32_t>(std::count_if(sorted.begin(), sorted.end(), [](std::uint32_t c) { return c > 0; }));
   std::vector<Pair> out;
-  for (std::uint32_t a = fewest(sorted, problem.columns); a <= std::min(pods, problem.columns); ++a)
-    for (std::uint32_t b = fewest(sorted, problem.rows); b <= std::min(pods, problem.rows); ++b)
+  for (std::uint32_t a = fewest_domains(sorted, problem.columns); a <= std::min(pods, problem.columns); ++a)
+    for (std::uint32_t b = fewest_domains(sorted, problem.rows); b <= std::min(pods, problem.rows); ++b)
       if (static_cast<double>(a) * b >= product * (1 - 1e-12))
         out.push_back({problem.row_weight * a + problem.column_weight * b, a, b});
   std::stable_sort(out.begin(), out.end(), [](const Pair& x, const Pair& y) {
@@ -345,6 +338,7 @@ class Cutter {
 };
 
 constexpr std::uint32_t kRepairSteps = 300'000;
+constexpr std::uint32_t kSetSteps = 5'000;
 constexpr std::size_t kMostRepaired = 4096;  // cells
 
 void measure(const SpreadProblem& problem, SpreadPlan& plan) {
@@ -393,8 +387,9 @@ SpreadPlan plan_spread(const SpreadProblem& problem) {
     const SpreadPlan start = best;
     for (const Pair& p : pairs(problem)) {
       if (p.cost >= best.cost) break;
-      if (can_hold(problem, p.rows, p.columns))
-        offer(repair_spread(problem, start.pod_of, p.rows, p.columns, kRepairSteps));
+      if (!can_hold(problem, p.rows, p.columns)) continue;
+      offer(spread_by_sets(problem, p.rows, p.columns, kSetSteps));
+      if (p.cost < best.cost) offer(repair_spread(problem, start.pod_of, p.rows, p.columns, kRepairSteps));
     }
     best.bound = start.bound;
   }

@@ -12,7 +12,8 @@
 //   Pairs of spreads (a, b) by cost, cheapest first, from the bound up; the first for which a construction works. Bands
 //   of rows whose pods stand side by side: b bands with upright borders, or b - 1 with stepped ones, each column with
 //   at most one step; a pods a band; and the same turned round. A band takes the pods that fill it with the least left
-//   over.
+//   over. Cheaper pairs for which none works are then searched for: among sets of pods (spread_sets.hpp), and from the
+//   best plan so far cell by cell (spread_repair.hpp).
 //
 // SOURCES
 //   The bound: spread_bound below, with bounds.hpp's product over the two dimensions. Group spread as an objective:

@@ -8,6 +8,7 @@
 #include "placement_fixtures.hpp"
 #include "spread_map.hpp"
 #include "spread_plan.hpp"
+#include "spread_sets.hpp"
 
 namespace weft::placement {
 namespace {
@@ -116,6 +117,20 @@ TEST(SpreadPlan, KeepsCapacitiesAndItsWord) {
     EXPECT_EQ(plan.cost, p.row_weight * plan.row_spread + p.column_weight * plan.column_spread);
     EXPECT_LE(plan.bound, plan.cost);
   }
+}
+
+// No bands do it, and no free node is to spare.
+TEST(SpreadPlan, RowsAndColumnsOfTwoPodsEach) {
+  const SpreadPlan plan = plan_spread({4, 32, 2, 2, {32, 71, 25}});
+  EXPECT_EQ(plan.row_spread, 2U);
+  EXPECT_EQ(plan.column_spread, 2U);
+  EXPECT_EQ(plan.cost, plan.bound);
+}
+
+TEST(SpreadPlan, SetsOfMorePodsThanAreSearchedAreNoPlan) {
+  EXPECT_FALSE(spread_by_sets({3, 3, 1, 1, std::vector<std::uint32_t>(9, 1)}, 3, 3, 1000));
+  EXPECT_FALSE(spread_by_sets({2, 2, 1, 1, {1, 1, 1, 1}}, 1, 1, 1000));
+  EXPECT_TRUE(spread_by_sets({2, 2, 1, 1, {1, 1, 1, 1}}, 2, 2, 1000));
 }
 
 // Four pods of a quarter each: two by two, not four strips.
