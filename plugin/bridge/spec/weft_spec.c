@@ -209,8 +209,8 @@ static int read_order(struct parser* parser, struct piece value) {
   bool named[WEFT_DIMS] = {false};
   size_t count = 0;
   while (next_piece(&rest, '-', &word)) {
-    uint8_t dim = WEFT_DIMS;
-    for (uint8_t d = 0; d < WEFT_DIMS; ++d)
+    int dim = WEFT_DIMS;
+    for (int d = 0; d < WEFT_DIMS; ++d)
       if (equals(word, k_dims[d])) dim = d;
     const struct shown s = show(parser, word);
     if (dim == WEFT_DIMS)
@@ -219,9 +219,9 @@ static int read_order(struct parser* parser, struct piece value) {
                     s.text, s.byte);
     if (named[dim]) return refuse(parser, "order names %s twice, at byte %zu", s.text, s.byte);
     named[dim] = true;
-    parser->spec.order[count++] = dim;
+    parser->spec.order[count++] = (uint8_t)dim;
   }
-  for (uint8_t d = 0; d < WEFT_DIMS; ++d)
+  for (int d = 0; d < WEFT_DIMS; ++d)
     if (!named[d] && d != WEFT_DIM_EP)
       return refuse(parser, "order does not name %s; expected tp, cp, ep, pp, dp once each", k_dims[d]);
   parser->spec.order_given = 1;
