@@ -94,8 +94,7 @@ class Passes {
     for (Best& b : best_) b = {};
     if (bytes_.size() <= kFewCells) {
       for (std::uint32_t i = 0; i < vertices_.size(); ++i)
-        for (std::uint32_t p = 0; !locked_[i] && p < parts_; ++p)
-          if (p != part_of_[i]) offer(i, p);
+        if (!locked_[i]) offer_all(i);
       return best_pair();
     }
     for (std::uint32_t i = 0; i < vertices_.size(); ++i)
@@ -121,6 +120,15 @@ class Passes {
     Best& b = best_[part_of_[i] * std::size_t{parts_} + p];
     const std::int64_t g = gain(i, p);
     if (g > b.gain || (g == b.gain && i < b.vertex)) b = {g, i};
+  }
+
+  // To every part, its own too, which nobody asks for; vertices come in ascending order, so the first of equals stays.
+  void offer_all(std::uint32_t i) {
+    const std::int64_t* row = &bytes_[i * std::size_t{parts_}];
+    const std::int64_t own = row[part_of_[i]];
+    Best* best = &best_[part_of_[i] * std::size_t{parts_}];
+    for (std::uint32_t p = 0; p < parts_; ++p)
+      if (row[p] - own > best[p].gain) best[p] = {row[p] - own, i};
   }
 
   [[nodiscard]] std::optional<Exchange> best_pair() const {

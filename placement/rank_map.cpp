@@ -84,7 +84,7 @@ class Mapper {
     for (std::size_t i = 0; i < std::min(finished, starts_.size()) && budget.left > 0; ++i) {
       Start& s = starts_[i];
       const std::uint64_t rest = hold_back(budget, budget.left / 4);
-      if (levels) s.spot_of = search_levels(graph_, spots_, std::move(s.spot_of), 1, kSpotDepths, budget);
+      if (levels) s.spot_of = search_levels(graph_, spots_, std::move(s.spot_of), 1, kSpotDepths, Parts::anew, budget);
       RankSearch search(graph_, spots_, search_rules_, std::move(s.spot_of));
       search.improve(budget);
       s = {search.cost(), search.spot_of()};
@@ -94,8 +94,13 @@ class Mapper {
   }
 
   Start between_pods(std::vector<std::uint32_t> spot_of, Budget& budget) {
-    const std::uint64_t rest = hold_back(budget, budget.left - budget.left / 16);
-    spot_of = search_levels(graph_, spots_, std::move(spot_of), 0, 1, budget);
+    // Parts made anew are the same whenever the places are.
+    std::vector<std::uint32_t> places = spot_of;
+    std::sort(places.begin(), places.end());
+    const Parts parts = places == parted_ ? Parts::kept : Parts::anew;
+    parted_ = std::move(places);
+    const std::uint64_t rest = hold_back(budget, budget.left - budget.left / (parts == Parts::anew ? 4 : 16));
+    spot_of = search_levels(graph_, spots_, std::move(spot_of), 0, 1, parts, budget);
     budget.left += rest;
     return {cost_of_map(graph_, spots_, spot_of), std::move(spot_of)};
   }
@@ -196,7 +201,8 @@ class Mapper {
       add_start(places, order);
       if (sorted != places) add_start(sorted, order);
     }
-    if (rules_.segment == 0 && spots_.count() > 1) add(region_map(graph_, spots_, places));
+    // Where levels are searched, that grows regions itself.
+    if (rules_.segment == 0 && spots_.count() > 1 && !fabric_.hierarchical()) add(region_map(graph_, spots_, places));
     if (rules_.segment == 0 && (!fabric_.hierarchical() || !request_.traffic->direct.empty()))
       if (auto map = greedy_map(graph_, spots_, places)) add(std::move(*map));
   }
@@ -272,6 +278,7 @@ class Mapper {
   SearchRules search_rules_;
   std::vector<Start> starts_;  // ascending by cost
   std::size_t most_starts_ = kMostStarts;
+  std::vector<std::uint32_t> parted_;  // places among which parts were last made anew
 };
 
 }  // namespace

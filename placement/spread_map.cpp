@@ -133,7 +133,7 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
   if (fabric.hierarchical() && *level == topology::kPodLevel) {
     Budget budget{options.budget_steps > 0 ? options.budget_steps : default_budget(graph.halves.size()), 0,
                   &options.stop, false};
-    spot_of = search_levels(graph, spots, std::move(spot_of), 1, kSpotDepths, budget);
+    spot_of = search_levels(graph, spots, std::move(spot_of), 1, kSpotDepths, Parts::anew, budget);
   }
   std::vector<std::size_t> taken(spots.count(), 0);
   std::vector<NodeId> out;
