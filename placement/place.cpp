@@ -12,6 +12,7 @@
 #include "rank_map.hpp"
 #include "select_nodes.hpp"
 #include "slurm_policies.hpp"
+#include "soundness.hpp"
 #include "spread_map.hpp"
 #include "weft/placement/placement.hpp"
 #include "weft/placement/score.hpp"
@@ -132,6 +133,33 @@ Result<Placement> best_map(const Fabric& fabric, const Request& request, const E
   return ranks_in_order(fabric, std::move(*nodes), request.ranks_per_node);
 }
 
+// Of placements equal in traffic, one on nodes whose links are not slowed. The objective of time sees slow links
+// itself.
+Result<Placement> soundest(const Fabric& fabric, const Request& request, const Eligible& eligible,
+                           const PlaceOptions& options, PlaceStats& stats) {
+  auto placed = best_map(fabric, request, eligible, options, stats);
+  if (!placed || options.objective == Objective::time) return placed;
+  const std::vector<std::uint32_t> slowed = slowed_links(fabric);
+  const auto slow = [&](NodeId n) { return slowed[index(n)] > 0; };
+  if (slowed.empty() || std::none_of(placed->nodes.begin(), placed->nodes.end(), slow)) return placed;
+  std::vector<NodeId> nodes = without_slowed(fabric, request, eligible, options, slowed, placed->nodes);
+  const bool still = std::any_of(nodes.begin(), nodes.end(), slow);
+  if (still && options.objective == Objective::traffic && request.traffic->flow_count() <= kMaxScoredFlows) {
+    Eligible sound = eligible;
+    for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
+      if (sound.mask[n] && slowed[n] > 0) {
+        sound.mask[n] = false;
+        --sound.count;
+      }
+    const bool all = std::none_of(eligible.required.begin(), eligible.required.end(), slow);
+    if (all && sound.count >= request.job->nodes) {
+      auto other = best_map(fabric, request, sound, options, stats);
+      if (other && as_good(fabric, request, nodes, other->nodes)) return other;
+    }
+  }
+  return ranks_in_order(fabric, std::move(nodes), request.ranks_per_node);
+}
+
 // Nodes of higher weight only where those of lower weight do not do.
 Result<Placement> lightest(const Fabric& fabric, const Request& request, const Eligible& eligible,
                            const PlaceOptions& options, PlaceStats& stats) {
@@ -158,9 +186,9 @@ Result<Placement> lightest(const Fabric& fabric, const Request& request, const E
         light.mask[index(n)] = true;
         ++light.count;
       }
-    if (auto placed = best_map(fabric, request, light, options, stats)) return placed;
+    if (auto placed = soundest(fabric, request, light, options, stats)) return placed;
   }
-  return best_map(fabric, request, eligible, options, stats);
+  return soundest(fabric, request, eligible, options, stats);
 }
 
 Result<void> check_request(const Request& request) {
@@ -245,7 +273,7 @@ Result<Placement> place_on_whole_nodes(const Fabric& fabric, const Request& requ
   PlaceStats unused;
   PlaceStats& count = stats != nullptr ? *stats : unused;
   if (options.node_weight == NodeWeight::strict) return lightest(fabric, request, *eligible, options, count);
-  return best_map(fabric, request, *eligible, options, count);
+  return soundest(fabric, request, *eligible, options, count);
 }
 
 }  // namespace weft::placement

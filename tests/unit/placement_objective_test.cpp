@@ -54,6 +54,26 @@ TEST(Objective, TimeAvoidsASlowLink) {
   EXPECT_LE(step_seconds(f, c, *time), step_seconds(f, c, *traffic));
 }
 
+// Nodes equal in traffic: those with slowed links give way, one by one, and a whole leaf of them to another.
+TEST(Objective, TrafficTakesSoundNodesWhereItCostsNothing) {
+  const Fabric f = fixtures::fabric(fixtures::tree16() +
+                                    "health:\n  - {link: [n1, l1], bandwidth: 10Gb/s}\n"
+                                    "  - {link: [n6, l2], bandwidth: 10Gb/s}\n");
+  PlaceOptions options;
+  EXPECT_THAT(names(f, place(f, ring(f, 2).request, options)->nodes), ElementsAre("n2", "n3"));
+  EXPECT_THAT(names(f, place(f, ring(f, 4).request, options)->nodes), ElementsAre("n9", "n10", "n11", "n12"));
+  fixtures::Case c = ring(f, 4);
+  c.request.free.assign(f.node_count(), false);
+  for (const char* n : {"n1", "n2", "n3", "n4", "n5", "n6", "n7"})
+    c.request.free[topology::index(*f.find_node(n))] = true;
+  // The slow node, or the spine: traffic says the node.
+  EXPECT_THAT(names(f, place(f, c.request, options)->nodes), ElementsAre("n1", "n2", "n3", "n4"));
+  config::JobSpec must = *c.job;
+  must.constraints.required_nodes = config::Text{"n6", {}};
+  fixtures::Case required = fixtures::make_case(f, must);
+  EXPECT_THAT(names(f, place(f, required.request, options)->nodes), testing::Contains("n6"));
+}
+
 TEST(Objective, TimeIsNeverWorseThanTrafficByTheModel) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
