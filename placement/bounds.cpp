@@ -116,9 +116,10 @@ std::vector<std::uint32_t> capacities(const Fabric& fabric, topology::Level leve
   return out;
 }
 
-class Bounder {
- public:
-  explicit Bounder(const Traffic& traffic)
+}  // namespace
+
+struct TrafficBounder::Terms {
+  explicit Terms(const Traffic& traffic)
       : nodes_(traffic.ranks() / traffic.ranks_per_node), grid_(node_grid(traffic.layout(), traffic.ranks_per_node)) {
     for (const TrafficTermFlows& term : traffic.terms) terms_.push_back({term.term.dim, patterns(traffic, term)});
   }
@@ -218,18 +219,6 @@ class Bounder {
   std::vector<Term> terms_;
 };
 
-// Whether every link between switches joins neighbouring tiers, so that tier t is 2t - 1 hops away at least.
-bool tiers_are_contiguous(const Fabric& fabric) {
-  return std::all_of(fabric.links().begin(), fabric.links().end(), [&](const topology::Link& l) {
-    if (!l.a.is_switch) return true;
-    const int a = fabric.tier(topology::SwitchId{l.a.id});
-    const int b = fabric.tier(topology::SwitchId{l.b.id});
-    return std::abs(a - b) <= 1;
-  });
-}
-
-}  // namespace
-
 bool ranks_in_node_order(const Placement& placement, std::uint32_t ranks_per_node) {
   if (placement.ranks.size() != placement.nodes.size() * ranks_per_node) return false;
   for (std::size_t r = 0; r < placement.ranks.size(); ++r)
@@ -249,12 +238,13 @@ std::uint32_t fewest_nodes(const Traffic& traffic, Dim dim) {
   return out;
 }
 
-TrafficBounds traffic_bounds(const Fabric& fabric, const Traffic& traffic, const NodeMask& reach) {
+TrafficBounder::TrafficBounder(const Traffic& traffic) : terms_(std::make_shared<const Terms>(traffic)) {}
+
+TrafficBounds TrafficBounder::on(const Fabric& fabric, const NodeMask& reach) const {
   TrafficBounds out;
-  const Bounder bounder(traffic);
-  const bool contiguous = tiers_are_contiguous(fabric);
+  const bool contiguous = fabric.tiers_contiguous();
   for (topology::Level level = 0; level + 1 < fabric.level_count(); ++level) {
-    const double bytes = bounder.crossing(capacities(fabric, level, reach));
+    const double bytes = terms_->crossing(capacities(fabric, level, reach));
     const std::size_t tier = level + std::size_t{1};
     if (tier == 2) out.cross_spine_bytes = bytes;
     if (tier >= 2) out.highest_tier_bytes = bytes;

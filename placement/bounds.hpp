@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "weft/placement/score.hpp"
@@ -33,9 +34,16 @@ namespace weft::placement {
 /// Fewest nodes that a group of a dimension lies on, ranks in node order. O(ranks).
 [[nodiscard]] std::uint32_t fewest_nodes(const Traffic& traffic, config::Dim dim);
 
-/// Bounds of a hierarchical fabric. `reach`: nodes that the job might have had. O(ranks + flows of a group a term +
-/// nodes * levels + links).
-[[nodiscard]] TrafficBounds traffic_bounds(const topology::Fabric& fabric, const Traffic& traffic,
-                                           const NodeMask& reach);
+/// The bounds of one traffic on whatever is free. Made in O(ranks + flows of a group a term).
+class TrafficBounder {
+ public:
+  explicit TrafficBounder(const Traffic& traffic);
+  /// On a hierarchical fabric. `reach`: nodes that the job might have had. O(nodes * levels).
+  [[nodiscard]] TrafficBounds on(const topology::Fabric& fabric, const NodeMask& reach) const;
+
+ private:
+  struct Terms;
+  std::shared_ptr<const Terms> terms_;
+};
 
 }  // namespace weft::placement

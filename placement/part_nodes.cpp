@@ -107,6 +107,7 @@ bool no_worse(const Fabric& fabric, const Request& request, const Placement& pre
 }  // namespace
 
 bool takes_part_nodes(const Fabric& fabric, const Request& request) {
+  if (request.whole_nodes) return false;
   if (!request.free_gpus.empty()) return true;
   return std::any_of(fabric.node_types().begin(), fabric.node_types().end(),
                      [&](const topology::NodeType& type) { return type.gpus > request.ranks_per_node; });

@@ -14,6 +14,7 @@
 #include "spots.hpp"
 #include "spread.hpp"
 #include "tilings.hpp"
+#include "traffic_digest.hpp"
 
 namespace weft::placement {
 namespace {
@@ -37,14 +38,14 @@ struct Start {
 class Mapper {
  public:
   Mapper(const Fabric& fabric, const Request& request, const Eligible& eligible, const SelectRules& rules,
-         const std::vector<std::vector<NodeId>>& lists, const PlaceOptions& options)
+         const std::vector<std::vector<NodeId>>& lists, const PlaceOptions& options, const NodeGraph& graph)
       : fabric_(fabric),
         request_(request),
         eligible_(eligible),
         rules_(rules),
         lists_(lists),
         options_(options),
-        graph_(build_node_graph(*request.traffic)),
+        graph_(graph),
         required_(fabric.node_count(), false),
         spots_(fabric, nodes_in_reach(), required_, graph_, cross_rail()) {
     search_rules_.segment = rules.segment;
@@ -272,7 +273,7 @@ class Mapper {
   const SelectRules& rules_;
   const std::vector<std::vector<NodeId>>& lists_;
   const PlaceOptions& options_;
-  NodeGraph graph_;
+  const NodeGraph& graph_;
   std::vector<bool> required_;
   SpotTable spots_;
   SearchRules search_rules_;
@@ -280,6 +281,27 @@ class Mapper {
   std::size_t most_starts_ = kMostStarts;
   std::vector<std::uint32_t> parted_;  // places among which parts were last made anew
 };
+
+// A ring over the nodes in their order, each GPU with its like. On a hierarchical fabric nothing beats the best fit in
+// fabric order: a ring crosses k domains k times at least, and no choice touches fewer domains.
+bool ring_in_order(const NodeGraph& graph) {
+  if (graph.nodes < 3) return false;
+  for (std::uint32_t v = 0; v < graph.nodes; ++v) {
+    const auto edges = graph.edges(v);
+    if (edges.size() != 2) return false;
+    const auto ends = std::minmax({(v + 1) % graph.nodes, (v + graph.nodes - 1) % graph.nodes});
+    if (edges[0].to != ends.first || edges[1].to != ends.second) return false;
+    if (edges[0].bytes != graph.halves.front().bytes || edges[1].bytes != graph.halves.front().bytes) return false;
+  }
+  return std::all_of(graph.lanes.begin(), graph.lanes.end(), [](const Lane& l) { return l.low == l.high; });
+}
+
+// No two nodes share an NVLink domain, which best fit sees to last.
+bool apart(const Fabric& fabric, const std::vector<NodeId>& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(), [&](NodeId n) {
+    return fabric.domain_nodes(topology::kNvlinkLevel, fabric.domain_of(topology::kNvlinkLevel, n)).size() == 1;
+  });
+}
 
 }  // namespace
 
@@ -290,7 +312,10 @@ std::uint64_t default_budget(std::size_t halves) {
 std::vector<std::vector<NodeId>> map_ranks(const Fabric& fabric, const Request& request, const Eligible& eligible,
                                            const SelectRules& rules, const std::vector<std::vector<NodeId>>& lists,
                                            const PlaceOptions& options, std::size_t keep, PlaceStats& stats) {
-  return Mapper(fabric, request, eligible, rules, lists, options).run(keep, stats);
+  const GraphOf graph(*request.traffic, request.digest);
+  if (keep == 1 && rules.segment == 0 && ring_in_order(*graph) && fabric.hierarchical() && apart(fabric, lists.front()))
+    return {lists.front()};
+  return Mapper(fabric, request, eligible, rules, lists, options, *graph).run(keep, stats);
 }
 
 FreeGangs::FreeGangs(const Fabric& fabric, const NodeMask& free) : fabric_(fabric) {

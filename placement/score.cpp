@@ -242,7 +242,8 @@ Result<Score> score(const Fabric& fabric, const Placement& placement, const Traf
   NodeMask free = options.free_before != nullptr ? *options.free_before : NodeMask(fabric.node_count(), true);
   for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
     if (!fabric.usable(NodeId{n})) free[n] = false;
-  score_locality(fabric, placement, traffic, free, out);
+  score_bounds(fabric, placement, traffic, free, options.digest, out);
+  if (options.locality) score_locality(fabric, placement, traffic, free, options.digest, out);
   if (options.inside) out.inside = inside_score(fabric, placement, traffic);
   return out;
 }

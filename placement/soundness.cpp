@@ -8,6 +8,7 @@
 #include "rank_map.hpp"
 #include "rank_search.hpp"
 #include "spots.hpp"
+#include "traffic_digest.hpp"
 
 namespace weft::placement {
 namespace {
@@ -20,6 +21,8 @@ using topology::NodeId;
 
 std::vector<std::uint32_t> slowed_links(const Fabric& fabric) {
   std::vector<std::uint32_t> out;
+  const auto slow = [](const topology::Fault& f) { return f.kind == topology::Fault::Kind::link_slow; };
+  if (std::none_of(fabric.faults().begin(), fabric.faults().end(), slow)) return out;
   for (const topology::Link& link : fabric.links()) {
     if (!link.slowed || link.a.is_switch) continue;
     if (out.empty()) out.assign(fabric.node_count(), 0);
@@ -80,7 +83,8 @@ std::vector<NodeId> without_slowed(const Fabric& fabric, const Request& request,
 
 bool as_good(const Fabric& fabric, const Request& request, const std::vector<NodeId>& nodes,
              const std::vector<NodeId>& other) {
-  const NodeGraph graph = build_node_graph(*request.traffic);
+  const GraphOf graph_of(*request.traffic, request.digest);
+  const NodeGraph& graph = *graph_of;
   std::vector<NodeId> both = nodes;
   both.insert(both.end(), other.begin(), other.end());
   std::sort(both.begin(), both.end());

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "bounds.hpp"
+#include "traffic_digest.hpp"
 
 namespace weft::placement {
 namespace {
@@ -67,6 +68,12 @@ std::uint32_t distinct_planes(const Fabric& fabric, const std::vector<Slot>& ran
   return seen.count();
 }
 
+// What the job could have had: the free nodes and its own; or what it leaves free.
+NodeMask with(NodeMask free, const std::vector<NodeId>& nodes, bool own) {
+  for (const NodeId n : nodes) free[index(n)] = own;
+  return free;
+}
+
 std::uint32_t largest(const std::vector<std::uint32_t>& counts) {
   return counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
 }
@@ -86,14 +93,17 @@ std::uint32_t fewest_domains(std::span<const std::uint32_t> largest_first, std::
   return used;
 }
 
+void score_bounds(const Fabric& fabric, const Placement& placement, const Traffic& traffic, const NodeMask& free,
+                  const TrafficDigest* digest, Score& out) {
+  if (!fabric.hierarchical() || !ranks_in_node_order(placement, traffic.ranks_per_node)) return;
+  const NodeMask reach = with(free, placement.nodes, true);
+  out.bounds = digest != nullptr ? digest->bounder.on(fabric, reach) : TrafficBounder(traffic).on(fabric, reach);
+}
+
 void score_locality(const Fabric& fabric, const Placement& placement, const Traffic& traffic, const NodeMask& free,
-                    Score& out) {
-  NodeMask after = free;
-  NodeMask reach = free;  // what the job could have had: the free nodes and its own
-  for (const NodeId n : placement.nodes) {
-    after[index(n)] = false;
-    reach[index(n)] = true;
-  }
+                    const TrafficDigest* digest, Score& out) {
+  const NodeMask after = with(free, placement.nodes, false);
+  const NodeMask reach = with(free, placement.nodes, true);
   const RankGrid& grid = traffic.grid;
   for (std::size_t d = 0; d < config::kDims; ++d) {
     const auto dim = static_cast<Dim>(d);
@@ -103,10 +113,9 @@ void score_locality(const Fabric& fabric, const Placement& placement, const Traf
   std::array<std::uint32_t, config::kDims> fewest{};
   for (const DimSpread& s : out.spread)
     fewest[static_cast<std::size_t>(s.dim)] =
-        in_order ? fewest_nodes(traffic, s.dim)
+        in_order ? (digest != nullptr ? digest->fewest[static_cast<std::size_t>(s.dim)] : fewest_nodes(traffic, s.dim))
                  : (grid.group_size(s.dim) + traffic.ranks_per_node - 1) / traffic.ranks_per_node;
   const auto nodes_of_group = [&](Dim d) { return fewest[static_cast<std::size_t>(d)]; };
-  if (in_order && fabric.hierarchical()) out.bounds = traffic_bounds(fabric, traffic, reach);
   std::vector<std::uint32_t> domain_of_rank(grid.ranks());
   for (Level level = 0; level < fabric.level_count(); ++level) {
     out.fragmentation_before.push_back(largest(free_by_domain(fabric, level, free)));

@@ -18,9 +18,14 @@ namespace weft::placement {
 /// Fewest of the counts, largest first, that hold `nodes`; all of them where they do not suffice.
 [[nodiscard]] std::uint32_t fewest_domains(std::span<const std::uint32_t> largest_first, std::uint64_t nodes);
 
-/// Fills spread (with bounds), fragmentation and exposure of `out`. `free` is what was free before the job, health
-/// applied. O(nodes * levels + ranks * dimensions * levels).
+/// Fills the bounds of `out`, where there are any. `free` is what was free before the job, health applied; `digest` may
+/// be null. O(nodes * levels), with a digest.
+void score_bounds(const topology::Fabric& fabric, const Placement& placement, const Traffic& traffic,
+                  const NodeMask& free, const TrafficDigest* digest, Score& out);
+
+/// Fills spread (with its own bounds), fragmentation and exposure of `out`, from the same. O(nodes * levels + ranks *
+/// dimensions * levels).
 void score_locality(const topology::Fabric& fabric, const Placement& placement, const Traffic& traffic,
-                    const NodeMask& free, Score& out);
+                    const NodeMask& free, const TrafficDigest* digest, Score& out);
 
 }  // namespace weft::placement

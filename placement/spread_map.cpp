@@ -12,6 +12,7 @@
 #include "spread.hpp"
 #include "spread_plan.hpp"
 #include "tilings.hpp"
+#include "traffic_digest.hpp"
 
 namespace weft::placement {
 namespace {
@@ -123,7 +124,8 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
     all.insert(all.end(), here->begin(), here->end());
     chosen[pod] = std::move(*here);
   }
-  const NodeGraph graph = build_node_graph(*request.traffic);
+  const GraphOf graph_of(*request.traffic, request.digest);
+  const NodeGraph& graph = *graph_of;
   SpotTable spots(fabric, all, {}, graph,
                   request.job->cross_rail ? request.job->cross_rail : request.traffic->cross_rail);
   std::map<std::uint32_t, std::size_t> next;

@@ -146,6 +146,7 @@ std::optional<Path> Fabric::nic_path(NodeId a, std::uint32_t nic_a, NodeId b, st
   return path.hops > 0 ? std::optional(path) : std::nullopt;
 }
 std::uint32_t Fabric::max_hops() const { return impl_->data.max_hops; }
+bool Fabric::tiers_contiguous() const { return impl_->data.tiers_contiguous; }
 
 std::uint32_t Fabric::class_count() const { return impl_->data.classes.count(); }
 ClassId Fabric::class_of(NodeId node) const { return ClassId{impl_->data.class_of[index(node)]}; }

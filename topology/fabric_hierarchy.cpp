@@ -151,6 +151,9 @@ void check_hierarchy(FabricData& data) {
   const Attachments attachments = find_attachments(data);
   data.max_hops = find_max_hops(data, attachments);
   data.hierarchical = nested(data) && tiers_fit(data, attachments);
+  data.tiers_contiguous = std::all_of(data.links.begin(), data.links.end(), [&](const Link& l) {
+    return !l.a.is_switch || std::abs(int{data.tier[l.a.id]} - int{data.tier[l.b.id]}) <= 1;
+  });
 }
 
 Path FabricData::port_path(std::span<const Port> a, std::span<const Port> b) const {

@@ -88,6 +88,7 @@ struct FabricData {
   std::vector<HopTable> tables;
   std::uint8_t max_tier = 0;
   std::uint32_t max_hops = 0;
+  bool tiers_contiguous = true;
 
   std::vector<Link> links;
   std::vector<Fault> faults;
@@ -133,7 +134,7 @@ using Done = tl::expected<void, Error>;
 [[nodiscard]] Done build_graph(const config::FabricSpec& spec, std::span<const PlaneClaim> claims, FabricData& data);
 /// Usable nodes, classes, domains, order; then check_hierarchy.
 void build_levels(FabricData& data);
-/// max_hops, hierarchical.
+/// max_hops, hierarchical, tiers_contiguous.
 void check_hierarchy(FabricData& data);
 /// Fabric::check_invariants.
 [[nodiscard]] std::optional<std::string> broken_invariant(const FabricData& data);

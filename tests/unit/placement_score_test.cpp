@@ -58,6 +58,40 @@ TEST(Score, FreeMaskAndHealthDecideFragmentation) {
   EXPECT_THAT(s.fragmentation_after, ElementsAre(1, 4, 7, 12));
 }
 
+TEST(Score, ADigestChangesNothingAndLocalityMayBeLeftOut) {
+  const auto f = fabric(tree16());
+  const Case c = make_case(f, job(R"(weft: 1
+name: j
+nodes: 12
+ranks_per_node: 1
+layout: {dp: 3, pp: 4}
+traffic:
+  dp: {collective: allreduce, bytes: 8MiB}
+  pp: {collective: neighbour, bytes: 1MiB}
+)"));
+  const auto digest = make_digest(*c.traffic);
+  Request request = c.request;
+  request.digest = digest.get();
+  const auto plain = place(f, c.request);
+  const auto digested = place(f, request);
+  ASSERT_TRUE(plain && digested);
+  EXPECT_EQ(plain->nodes, digested->nodes);
+  ScoreOptions options;
+  const auto whole = score(f, *plain, *c.traffic, options);
+  options.digest = digest.get();
+  const auto same = score(f, *plain, *c.traffic, options);
+  options.locality = false;
+  const auto less = score(f, *plain, *c.traffic, options);
+  ASSERT_TRUE(whole && same && less);
+  EXPECT_EQ(same->bounds, whole->bounds);
+  EXPECT_EQ(same->spread, whole->spread);
+  EXPECT_EQ(same->hop_bytes, whole->hop_bytes);
+  EXPECT_EQ(less->bounds, whole->bounds);
+  EXPECT_EQ(less->tier_bytes, whole->tier_bytes);
+  EXPECT_TRUE(less->spread.empty());
+  EXPECT_FALSE(whole->spread.empty());
+}
+
 TEST(Score, CrossRailTrafficTakesTheReceiversRailUnderPxn) {
   const auto f = fabric(rails4());
   const std::string spec =

@@ -90,16 +90,12 @@ class Chooser {
       return out;
     }
     require(spec);
-    draw(spec, **traffic, pool, out);
+    draw(spec, *traffic, pool, out);
     return out;
   }
 
-  Result<std::shared_ptr<const placement::Traffic>> traffic_of(const config::JobSpec& spec,
-                                                               const config::Layout& layout) {
-    if (options_.traffic != nullptr) return options_.traffic->get(spec, layout);
-    auto built = placement::build_traffic(spec, layout);
-    if (!built) return fail(built.error());
-    return std::make_shared<const placement::Traffic>(std::move(*built));
+  Result<Known> traffic_of(const config::JobSpec& spec, const config::Layout& layout) {
+    return options_.traffic != nullptr ? options_.traffic->get(spec, layout) : make_known(spec, layout);
   }
 
   void require(config::JobSpec& spec) const {
@@ -110,7 +106,7 @@ class Chooser {
   }
 
   // Pools in the order in which node weights and --contiguous want them; the first that gives an answer is taken.
-  void draw(const config::JobSpec& spec, const placement::Traffic& traffic, const Pool& pool, Attempt& out) {
+  void draw(const config::JobSpec& spec, const Known& traffic, const Pool& pool, Attempt& out) {
     const bool strict = settings_.node_weight == config::NodeWeight::strict;
     std::vector<Pool> pools = strict ? by_weight(ask_, pool, spec.nodes) : std::vector<Pool>{pool};
     if (pools.empty()) pools.push_back(pool);
@@ -122,7 +118,7 @@ class Chooser {
       prefer_lighter(spec, traffic, pool, out);
   }
 
-  void draw_from(const config::JobSpec& spec, const placement::Traffic& traffic, const Pool& pool, Attempt& out) {
+  void draw_from(const config::JobSpec& spec, const Known& traffic, const Pool& pool, Attempt& out) {
     if ((ask_.flags & WEFT_REQ_CONTIGUOUS) != 0) {
       for (const Pool& window : windows(fabric_, ask_, pool, spec.nodes, kMaxWindows)) {
         place_in(spec, traffic, window, out);
@@ -147,7 +143,7 @@ class Chooser {
   }
 
   // --switches caps the leaves where that is possible at all.
-  void place_in(const config::JobSpec& spec, const placement::Traffic& traffic, const Pool& pool, Attempt& out) {
+  void place_in(const config::JobSpec& spec, const Known& traffic, const Pool& pool, Attempt& out) {
     place_once(spec, traffic, pool, out);
     if (!out.nodes || ask_.max_switches == 0) return;
     if (count_domains(fabric_, topology::kLeafLevel, *out.nodes) <= ask_.max_switches) return;
@@ -159,7 +155,7 @@ class Chooser {
     if (again.nodes) out.nodes = std::move(again.nodes);
   }
 
-  void place_once(const config::JobSpec& spec, const placement::Traffic& traffic, const Pool& pool, Attempt& out) {
+  void place_once(const config::JobSpec& spec, const Known& traffic, const Pool& pool, Attempt& out) {
     if (options_.overran()) {
       out.late = true;
       return;
@@ -168,7 +164,9 @@ class Chooser {
     request.job = &spec;
     request.layout = out.sized.layout;
     request.ranks_per_node = out.sized.ranks_per_node;
-    request.traffic = &traffic;
+    request.traffic = traffic.traffic.get();
+    request.digest = traffic.digest.get();
+    request.whole_nodes = !out.sized.laid_out;
     request.free.assign(fabric_.node_count(), false);
     for (const std::uint32_t i : pool) request.free[index(ask_.usable[i])] = true;
     placement::PlaceOptions how;
@@ -214,7 +212,7 @@ class Chooser {
   }
 
   // Node weights as a tie-break: the lightest nodes that do just as well.
-  void prefer_lighter(const config::JobSpec& spec, const placement::Traffic& traffic, const Pool& pool, Attempt& out) {
+  void prefer_lighter(const config::JobSpec& spec, const Known& traffic, const Pool& pool, Attempt& out) {
     const auto best = cost(traffic, out);
     if (!best) return;
     std::vector<Pool> pools = by_weight(ask_, pool, spec.nodes);
@@ -233,10 +231,13 @@ class Chooser {
   }
 
   // What the objective ranks before fragmentation.
-  std::optional<std::vector<double>> cost(const placement::Traffic& traffic, const Attempt& attempt) const {
+  std::optional<std::vector<double>> cost(const Known& traffic, const Attempt& attempt) const {
     auto placed = placement::ranks_in_order(fabric_, *attempt.nodes, attempt.sized.ranks_per_node);
     if (!placed) return std::nullopt;
-    const auto score = placement::score(fabric_, *placed, traffic);
+    placement::ScoreOptions options;
+    options.locality = false;
+    options.digest = traffic.digest.get();
+    const auto score = placement::score(fabric_, *placed, *traffic.traffic, options);
     if (!score) return std::nullopt;
     std::vector<double> out = score->tier_bytes;
     out.push_back(score->hop_bytes);

@@ -147,7 +147,8 @@ config::JobSpec Job::spec_for(const Sized& sized) const {
   std::array<weft_spec_term, WEFT_SPEC_TERMS> usual{};
   const std::size_t count = spec_.term_count > 0 ? spec_.term_count : weft_spec_defaults(usual.data());
   for (std::size_t t = 0; t < count; ++t) {
-    const config::TrafficTerm term = term_of(spec_.term_count > 0 ? spec_.terms[t] : usual[t]);
+    config::TrafficTerm term = term_of(spec_.term_count > 0 ? spec_.terms[t] : usual[t]);
+    if (!sized.laid_out) term.algorithm = config::Algorithm::ring;  // nearness alone: each node near the next
     if (sized.layout[term.dim] > 1) out.traffic.push_back(term);
   }
   if (spec_.cross_rail != WEFT_CROSS_RAIL_DEFAULT)

@@ -15,13 +15,8 @@ using topology::Fabric;
 void add_score(const Fabric& fabric, const Ask& ask, const Job& job, const Sized& sized, const Pool& pool,
                TrafficCache* cache, Decision& out) {
   const config::JobSpec spec = job.spec_for(sized);
-  std::shared_ptr<const placement::Traffic> traffic;
-  if (cache != nullptr) {
-    if (auto cached = cache->get(spec, sized.layout)) traffic = *cached;
-  } else if (auto built = placement::build_traffic(spec, sized.layout)) {
-    traffic = std::make_shared<const placement::Traffic>(std::move(*built));
-  }
-  if (!traffic || traffic->flow_count() > kMaxScoredFlows) return;
+  const auto known = cache != nullptr ? cache->get(spec, sized.layout) : make_known(spec, sized.layout);
+  if (!known || known->traffic->flow_count() > kMaxScoredFlows) return;
   // Slurm lays ranks out node by node, whatever else the engine had in mind: that is what is scored.
   const auto placed = placement::ranks_in_order(fabric, out.nodes, sized.ranks_per_node);
   if (!placed) return;
@@ -29,7 +24,9 @@ void add_score(const Fabric& fabric, const Ask& ask, const Job& job, const Sized
   for (const std::uint32_t i : pool) free[topology::index(ask.usable[i])] = true;
   placement::ScoreOptions options;
   options.free_before = &free;
-  const auto score = placement::score(fabric, *placed, *traffic, options);
+  options.locality = false;
+  options.digest = known->digest.get();
+  const auto score = placement::score(fabric, *placed, *known->traffic, options);
   if (!score) return;
   out.cross_spine_bytes = score->cross_spine_bytes;
   out.hop_bytes = score->hop_bytes;

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "summary.hpp"
+
 namespace weft::bridge {
 namespace {
 
@@ -22,24 +24,31 @@ std::string key_of(const config::JobSpec& job, const config::Layout& layout) {
 
 }  // namespace
 
-Result<std::shared_ptr<const placement::Traffic>> TrafficCache::get(const config::JobSpec& job,
-                                                                    const config::Layout& layout) {
+Result<Known> make_known(const config::JobSpec& job, const config::Layout& layout) {
+  auto built = placement::build_traffic(job, layout);
+  if (!built) return fail(built.error());
+  Known out;
+  out.traffic = std::make_shared<const placement::Traffic>(std::move(*built));
+  if (out.traffic->flow_count() <= kMaxScoredFlows) out.digest = placement::make_digest(*out.traffic);
+  return out;
+}
+
+Result<Known> TrafficCache::get(const config::JobSpec& job, const config::Layout& layout) {
   std::string key = key_of(job, layout);
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.key == key; });
     if (found != entries_.end()) {
       entries_.splice(entries_.begin(), entries_, found);
-      return entries_.front().traffic;
+      return entries_.front().known;
     }
   }
-  auto built = placement::build_traffic(job, layout);
-  if (!built) return fail(built.error());
-  auto traffic = std::make_shared<const placement::Traffic>(std::move(*built));
+  auto known = make_known(job, layout);
+  if (!known) return known;
   const std::lock_guard lock(mutex_);
-  entries_.push_front({std::move(key), traffic});
+  entries_.push_front({std::move(key), *known});
   if (entries_.size() > limit_) entries_.pop_back();
-  return traffic;
+  return known;
 }
 
 }  // namespace weft::bridge

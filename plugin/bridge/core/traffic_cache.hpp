@@ -16,17 +16,24 @@
 
 namespace weft::bridge {
 
+/// A traffic and what hangs on it alone.
+struct Known {
+  std::shared_ptr<const placement::Traffic> traffic;
+  std::shared_ptr<const placement::TrafficDigest> digest;
+};
+
+[[nodiscard]] Result<Known> make_known(const config::JobSpec& job, const config::Layout& layout);
+
 /// Thread-safe, bounded, and without influence on results: build_traffic is pure for jobs without a matrix.
 class TrafficCache {
  public:
   explicit TrafficCache(std::size_t entries = 32) : limit_(entries) {}
-  [[nodiscard]] Result<std::shared_ptr<const placement::Traffic>> get(const config::JobSpec& job,
-                                                                      const config::Layout& layout);
+  [[nodiscard]] Result<Known> get(const config::JobSpec& job, const config::Layout& layout);
 
  private:
   struct Entry {
     std::string key;
-    std::shared_ptr<const placement::Traffic> traffic;
+    Known known;
   };
   std::size_t limit_;
   std::mutex mutex_;

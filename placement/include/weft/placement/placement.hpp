@@ -87,6 +87,9 @@ struct Request {
   /// gets them on the same rails on all nodes where that can be (gpu_choice.hpp); other policies take the lowest, as
   /// Slurm.
   std::vector<std::vector<bool>> free_gpus = {};
+  /// The job takes its nodes whole, however few ranks it has on each: nobody asks for GPUs.
+  bool whole_nodes = false;
+  const TrafficDigest* digest = nullptr;  ///< of `traffic`; null = made anew
 };
 
 /// What a job leaves to the fabric.

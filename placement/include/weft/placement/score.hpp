@@ -32,6 +32,8 @@ struct ScoreOptions {
   std::optional<config::CrossRail> cross_rail;  ///< default: the job's, else pxn where the sender's node has NVLink
   const NodeMask* free_before = nullptr;        ///< for fragmentation and bounds; null = every usable node
   bool inside = false;                          ///< count Score::inside
+  bool locality = true;                         ///< count spread, fragmentation and exposure; bounds come all the same
+  const TrafficDigest* digest = nullptr;        ///< of the traffic; null = made anew
   /// Link loads and times. Without a routing they are left out: the rest of a score takes a fraction of the time.
   LinkOptions links;
 };

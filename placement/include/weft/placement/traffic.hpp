@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -155,6 +156,12 @@ struct Traffic {
 /// edges. Errors: bad_value (layout against nodes, an algorithm that a collective does not have), unsupported
 /// (hierarchical on uneven groups), limit, and those of derive_traffic and load_comm_file.
 [[nodiscard]] Result<Traffic> build_traffic(const config::JobSpec& job, const config::Layout& layout);
+
+/// What place() and score() work out of a traffic alone, for those who ask them again and again about one job: made
+/// once and handed to each (Request::digest, ScoreOptions::digest). Without it they make their own; the result is the
+/// same. Immutable: threads may share one.
+struct TrafficDigest;
+[[nodiscard]] std::shared_ptr<const TrafficDigest> make_digest(const Traffic& traffic);
 
 /// The rule by which `auto` prefers the tree over the ring for an allreduce of `volume` over `nodes` nodes with one
 /// member each: 2 (n-1) steps of a ring against 2 ceil(log2 n) of a tree at 14 us a step, the tree's bus bandwidth

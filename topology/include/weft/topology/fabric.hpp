@@ -143,6 +143,8 @@ class Fabric {
   [[nodiscard]] std::uint8_t tier(SwitchId sw) const;
   [[nodiscard]] std::uint8_t max_tier() const;
   [[nodiscard]] bool switch_up(SwitchId sw) const;
+  /// Every link between switches joins equal or neighbouring tiers: tier t is 2t - 1 hops away at least.
+  [[nodiscard]] bool tiers_contiguous() const;
   /// Switches that no node can reach are counted to the first plane. Pieces that the file gives one plane name are one.
   [[nodiscard]] PlaneId plane(SwitchId sw) const;
   [[nodiscard]] std::uint32_t plane_count() const;
