@@ -32,7 +32,7 @@ constexpr const char* kOverview =
 void add_check(CLI::App& app, Chosen& chosen) {
   CLI::App* sub = app.add_subcommand("check", "validate any file that Weft reads");
   auto args = std::make_shared<CheckArgs>();
-  sub->add_option("FILE", args->files, "fabrics of any kind and job files; each is checked, whatever the others hold")
+  sub->add_option("FILE", args->files, "any file that Weft reads; each is checked, whatever the others hold")
       ->required();
   add_fabric_options(*sub, args->fabric);
   add_quiet(*sub, args->quiet);

@@ -39,6 +39,11 @@ std::vector<Case> cases() {
   return {
       {"check", {"check", "fabric.yaml", "job.yaml", "topology.conf"}},
       {"check_quiet", {"check", "--quiet", "topology.conf"}},
+      {"check_beside",
+       {"check", "times.yaml", "bad-times.yaml", "pairs.csv", "nodes.txt", "decisions.jsonl", "node/hwloc2.xml",
+        "running.json", "weft.yaml"}},
+      {"check_matrix", {"check", "-"}, "0 1\n2 0 3\n"},
+      {"check_tables", {"check", "-"}, "Unicast lids [0x1-0x4] of switch DR path slid 0; dlid 0; 0 guid 0x1:\n"},
       {"check_goes_on_after_a_bad_file", {"check", "unit-error.yaml", "missing.yaml", "fabric.yaml"}},
       {"check_stdin", {"check", "-"}, "SwitchName=s1 Nodes=n[1-3]\n"},
       {"check_empty", {"check", "-"}, ""},
