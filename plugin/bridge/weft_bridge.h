@@ -68,8 +68,6 @@ typedef void (*weft_log_fn)(void* user, enum weft_log_level level, const char* m
 typedef struct weft_bridge weft_bridge;
 typedef struct weft_bridge_topology weft_bridge_topology;
 
-/* ---- life ---------------------------------------------------------------------------------------------------------*/
-
 /* Reads weft.yaml and the files that it names (relative to it). On success *out is a bridge, to be closed. On
  * WEFT_EFILE `error` (may be NULL, `error_size` bytes) holds file:line:column, the reason and the line with a caret.
  * `log` may be NULL. Notes about the files (assumptions, oddities) go to the log. Reads files, takes up to seconds on
@@ -83,8 +81,6 @@ void weft_bridge_close(weft_bridge* bridge) WEFT_NOEXCEPT;
 
 /* The program's version, "0.1.0". Static. */
 const char* weft_bridge_version(void) WEFT_NOEXCEPT;
-
-/* ---- nodes --------------------------------------------------------------------------------------------------------*/
 
 struct weft_bind_report {
   uint32_t bound;                      /* nodes that both know */
@@ -105,8 +101,6 @@ int weft_bridge_bind(weft_bridge* bridge, size_t count, const char* const* names
  * topology_p_generate_node_ranking, which comes first. */
 int weft_bridge_node_ranks(const weft_bridge* bridge, size_t count, const char* const* names,
                            uint32_t* rank) WEFT_NOEXCEPT;
-
-/* ---- choosing -----------------------------------------------------------------------------------------------------*/
 
 enum weft_verdict {
   WEFT_PLACED = 0,   /* restrict the job to `nodes` */
@@ -223,7 +217,7 @@ int weft_bridge_choose(weft_bridge* bridge, const struct weft_request* request,
  * the decision log's second line about it; used by `weft stats` for fallbacks). `reason` NULL: taken as chosen. */
 void weft_bridge_outcome(weft_bridge* bridge, uint64_t decision, int taken, const char* reason) WEFT_NOEXCEPT;
 
-/* ---- what the stock plugins offer ---------------------------------------------------------------------------------*/
+/* What the stock plugins offer. */
 
 /* --exclusive=topo: the nodes of every leaf domain that a node of the set is in, ascending; nodes the fabric does not
  * know stand for themselves. WEFT_ESPACE where `size` is too small (*count is what is needed). In and out may not
@@ -282,8 +276,6 @@ struct weft_counters {
 };
 int weft_bridge_get_counters(const weft_bridge* bridge, struct weft_counters* out) WEFT_NOEXCEPT;
 
-/* ---- SPEC ---------------------------------------------------------------------------------------------------------*/
-
 /* Checks a SPEC's text alone (no job, no fabric). WEFT_OK, or WEFT_EINVAL with the reason in `error`. The SPANK plugin,
  * which must not load the engine, uses weft_spec_parse() of spec/weft_spec.h, a static library without dependencies:
  * the same parser. */
@@ -294,8 +286,6 @@ int weft_bridge_check_spec(const char* spec, size_t length, char* error, size_t 
  * it cannot. WEFT_EFILE with the reason. What a SPEC cannot carry (matrix, algorithms) is refused, never dropped. */
 int weft_bridge_job_to_spec(const char* job_yaml, char* spec, size_t spec_size, char* error,
                             size_t error_size) WEFT_NOEXCEPT;
-
-/* ---- one symbol for dlsym -----------------------------------------------------------------------------------------*/
 
 struct weft_bridge_api {
   uint32_t abi;  /* WEFT_BRIDGE_ABI */

@@ -36,9 +36,6 @@ static struct {
   gid_t group;
 } state = {.directory = {.fd = -1}};
 
-/* ---- --weft
- * --------------------------------------------------------------------------------------------------------*/
-
 /* --weft=@job.yaml: only libweft_slurm.so can read YAML, and only for this it is opened. */
 static bool spec_of_file(const char* path, char* spec, size_t size, char* message, size_t message_size) {
   const char* const places[] = {WEFT_LIBRARY_DIR "/libweft_slurm.so", "libweft_slurm.so"};
@@ -89,9 +86,6 @@ static struct spank_option weft_option = {
     .val = 0,
     .cb = take_option,
 };
-
-/* ---- the order
- * -----------------------------------------------------------------------------------------------------*/
 
 /* The job's rank order, as its record tells it. */
 static bool ask_order(uint32_t job_id, struct weft_order* order) {
@@ -148,9 +142,6 @@ static bool put_launcher_files(const struct weft_order* order, uint32_t each) {
   const bool good = put("hosts", &hosts);
   return put("ranks", &ranks) && good;
 }
-
-/* ---- srun
- * ----------------------------------------------------------------------------------------------------------*/
 
 static bool user_settles_layout(void) {
   static const char* const kOwn[] = {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION", "SLURM_ARBITRARY_NODELIST"};
@@ -218,9 +209,6 @@ static void prepare_srun(void) {
   weft_order_free(&order);
 }
 
-/* ---- the batch step
- * ------------------------------------------------------------------------------------------------*/
-
 static void export_file(spank_t spank, const char* variable, const char* name) {
   char path[sizeof(state.directory.path) + 8];
   snprintf(path, sizeof(path), "%s/%s", state.directory.path, name);
@@ -256,9 +244,6 @@ static void prepare_batch(spank_t spank) {
     slurm_error("weft: cannot write the rank order of job %u below %s", job_id, parent);
   }
 }
-
-/* ---- what SPANK calls
- * ----------------------------------------------------------------------------------------------*/
 
 int slurm_spank_init(spank_t spank, int argc, char** argv) {
   const spank_context_t context = spank_context();

@@ -34,8 +34,7 @@
 #include "src/slurmctld/slurmctld.h"
 #include "weft_bridge.h"
 
-/* ---- weft_engine.c: libweft_slurm.so and the fabric that it holds
- * --------------------------------------------------*/
+/* weft_engine.c: libweft_slurm.so and the fabric that it holds. */
 
 /* Opens the library and weft.yaml, once; later calls return what the first one found. Only inside slurmctld. False
  * where there is no engine; the reason has been logged. */
@@ -62,12 +61,11 @@ extern void weft_engine_close(void);
 /* The set bits of a map, ascending; xfree() it. *count is their number. */
 extern uint32_t* weft_indices(bitstr_t* map, size_t* count);
 
-/* ---- weft_eval.c: topology_p_eval_nodes() -------------------------------------------------------------------------*/
+/* weft_eval.c: topology_p_eval_nodes(). */
 
 extern int weft_eval(topology_eval_t* eval);
 
-/* ---- weft_request.c: a job as a request to the bridge
- * --------------------------------------------------------------*/
+/* weft_request.c: a job as a request to the bridge. */
 
 typedef struct {
   struct weft_request request;
@@ -80,8 +78,7 @@ extern void weft_question_free(weft_question_t* question);
 /* Longest rank order that goes into a job's record, which every `squeue` transfers. */
 #define WEFT_ORDER_MAX 16384
 
-/* ---- weft_notes.c: what the job's record says
- * -----------------------------------------------------------------------*/
+/* weft_notes.c: what the job's record says. */
 
 /* Writes the placement into the job's SystemComment, in place of an earlier one of ours; what others wrote there stays.
  * NULL takes ours out. Job write lock held. */
@@ -95,8 +92,7 @@ extern void weft_note_reason(uint32_t job_id, const char* text);
 extern void weft_notes_start(void);
 extern void weft_notes_stop(void);
 
-/* ---- weft_listing.c: scontrol show topology
- * -------------------------------------------------------------------------*/
+/* weft_listing.c: scontrol show topology. */
 
 typedef struct {
   char *name, *plane, *nodes, *switches, *faults;
