@@ -136,20 +136,25 @@ extern bitstr_t* topology_p_get_bitmap(char* name) {
 extern bool topology_p_generate_node_ranking(void) {
   const char** names;
   uint32_t* rank;
-  bool ranked;
+  bool ranked = false, kept = false;
 
-  if (!weft_engine_open() || !node_record_count) return false;
+  if (!running_in_slurmctld() || !node_record_count) return false;
   names = xcalloc(node_record_count + 1, sizeof(*names));
   rank = xcalloc(node_record_count + 1, sizeof(*rank));
   for (int i = 0; i < node_record_count; i++)
     if (node_record_table_ptr[i]) names[i] = node_record_table_ptr[i]->name;
-  ranked = weft_api()->node_ranks(weft_engine_unlocked(), node_record_count, names, rank) == WEFT_OK;
-  for (int i = 0; ranked && (i < node_record_count); i++)
+  if (weft_engine_open())
+    ranked = weft_api()->node_ranks(weft_engine_unlocked(), node_record_count, names, rank) == WEFT_OK;
+  if (ranked)
+    weft_order_save(rank);
+  else
+    kept = weft_order_load(rank);
+  for (int i = 0; (ranked || kept) && (i < node_record_count); i++)
     if (node_record_table_ptr[i]) node_record_table_ptr[i]->node_rank = rank[i];
-  info("weft: nodes are in %s order", ranked ? "fabric" : "name");
+  info("weft: nodes are in %s order", ranked ? "fabric" : kept ? "the last good start's" : "name");
   xfree(names);
   xfree(rank);
-  return ranked;
+  return ranked || kept;
 }
 
 extern int topology_p_get_node_addr(char* node_name, char** addr, char** pattern) {

@@ -92,6 +92,14 @@ extern void weft_note_reason(uint32_t job_id, const char* text);
 extern void weft_notes_start(void);
 extern void weft_notes_stop(void);
 
+/* weft_order.c: the node table's order from one start to the next. rank[i] >= 1, unique, for node i of the table. Called
+ * before the node hash exists. */
+
+extern void weft_order_save(const uint32_t* rank);
+
+/* rank[] zeroed before; false where no order is kept. Nodes that it does not know come last. */
+extern bool weft_order_load(uint32_t* rank);
+
 /* weft_listing.c: scontrol show topology. */
 
 typedef struct {
