@@ -8,26 +8,41 @@
  */
 #include "weft_shim.h"
 
-/* What common_topo_choose_nodes() changes, kept for a second try. */
+/* What common_topo_choose_nodes() changes, kept for a second try. It copies the core map of every node that it is
+ * shown, twelve thousand on a large cluster; so it is shown those of the chosen nodes alone. */
 typedef struct {
   bitstr_t* node_map;
-  bitstr_t** avail_core;
+  bitstr_t** all_cores; /* the caller's */
+  bitstr_t** cores;     /* those of the chosen nodes, NULL elsewhere: not copies */
+  bitstr_t** before;    /* copies of them */
   uint32_t max_nodes;
 } saved_t;
 
-static saved_t _save(const topology_eval_t* eval) {
-  return (saved_t){bit_copy(eval->node_map), copy_core_array(eval->avail_core), eval->max_nodes};
+static saved_t _narrow(topology_eval_t* eval, const struct weft_choice* choice) {
+  saved_t saved = {.node_map = bit_copy(eval->node_map), .all_cores = eval->avail_core, .max_nodes = eval->max_nodes};
+
+  if (eval->avail_core) {
+    saved.cores = xcalloc(node_record_count, sizeof(*saved.cores));
+    for (uint32_t i = 0; i < choice->node_count; i++)
+      saved.cores[choice->nodes[i]] = eval->avail_core[choice->nodes[i]];
+    saved.before = copy_core_array(saved.cores);
+    eval->avail_core = saved.cores;
+  }
+  bit_clear_all(eval->node_map);
+  for (uint32_t i = 0; i < choice->node_count; i++) bit_set(eval->node_map, choice->nodes[i]);
+  return saved;
 }
 
-static void _restore(topology_eval_t* eval, const saved_t* saved) {
+static void _widen(topology_eval_t* eval, const saved_t* saved) {
   bit_copybits(eval->node_map, saved->node_map);
-  core_array_or(eval->avail_core, saved->avail_core);
+  if (saved->before) core_array_or(eval->avail_core, saved->before);
   eval->max_nodes = saved->max_nodes;
 }
 
 static void _drop(saved_t* saved) {
   FREE_NULL_BITMAP(saved->node_map);
-  free_core_array(&saved->avail_core);
+  free_core_array(&saved->before);
+  xfree(saved->cores);
 }
 
 /* Orders of an administrator or a user that ask for another way to select than by topology; as in eval_nodes(). */
@@ -105,13 +120,11 @@ static char* _placement_text(const topology_eval_t* eval, const struct weft_choi
 /* The job gets `choice`, or Slurm's code says why it cannot. */
 static int _take(topology_eval_t* eval, const weft_question_t* question, const struct weft_choice* choice) {
   job_record_t* job = eval->job_ptr;
-  saved_t saved = _save(eval);
+  saved_t saved = _narrow(eval, choice);
+  int rc = common_topo_choose_nodes(eval);
   char* text;
-  int rc;
 
-  bit_clear_all(eval->node_map);
-  for (uint32_t i = 0; i < choice->node_count; i++) bit_set(eval->node_map, choice->nodes[i]);
-  rc = common_topo_choose_nodes(eval);
+  eval->avail_core = saved.all_cores;
   if (rc == SLURM_SUCCESS) {
     _judge_switches(job, choice->switches_exceeded);
     text = _placement_text(eval, choice);
@@ -127,7 +140,7 @@ static int _take(topology_eval_t* eval, const weft_question_t* question, const s
   } else {
     debug("weft: %pJ: Slurm cannot use the %u nodes chosen, stock selection", job, choice->node_count);
     weft_api()->outcome(weft_engine(), choice->decision, 0, "refused by Slurm");
-    _restore(eval, &saved);
+    _widen(eval, &saved);
     rc = _stock(eval);
   }
   _drop(&saved);
