@@ -2,7 +2,7 @@
 """A Slurm cluster on one machine: munged, slurmctld and any number of slurmd, on the loopback of namespaces of its own.
 
 Run under `namespaces()`: processes, mounts, host name and network are the cluster's alone, so nothing outlives the test and
-clusters may stand side by side. Every wait is bounded. A `check` that fails prints what it saw and the tails of the logs.
+clusters may stand side by side. Every wait is bounded. A `check` that fails prints what it saw and the tails of the logs. WEFT_RIG_KEEP=1 leaves a cluster's directory behind.
 """
 import contextlib
 import fcntl
@@ -32,6 +32,8 @@ def skip(why):
 def namespaces():
     """Runs this program again in namespaces of its own; returns inside."""
     if os.environ.get("WEFT_RIG_INSIDE") == "1":
+        if os.getpid() == 1:
+            _be_init()
         _loopback_up()
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
         for name in ("slurm", "slurmctld", "slurmd", "munge"):
@@ -50,6 +52,17 @@ def namespaces():
         skip("this machine allows no namespaces (unshare failed)")
     env = dict(os.environ, WEFT_RIG_INSIDE="1")
     sys.exit(subprocess.run(spaces + [sys.executable] + sys.argv, env=env).returncode)
+
+
+def _be_init():
+    """Process 1 buries what daemons leave behind; its child, in which this returns, is the test."""
+    test = os.fork()
+    if test == 0:
+        return
+    while True:
+        pid, status = os.wait()
+        if pid == test:
+            os._exit(os.waitstatus_to_exitcode(status) & 0xff)
 
 
 def _loopback_up():
@@ -80,12 +93,14 @@ class Result:
 
 
 class Cluster:
-    """nodes: names in slurm.conf's order. files: name -> text, beside slurm.conf, with @DIR@ for their directory. conf: more lines of slurm.conf."""
+    """nodes: names in slurm.conf's order. files: name -> text, beside slurm.conf, with @DIR@ for their directory. conf: more lines of slurm.conf.
+    wrap: a command that slurmctld runs under."""
 
     def __init__(self, nodes, topology="topology/weft", files=None, conf="", node_conf="", partitions=None, cloud=False,
-                 plugins=None, spank=True, cpus=16, params="", log_level="debug"):
+                 plugins=None, spank=True, cpus=16, params="", log_level="debug", scheduler="sched/backfill", wrap=()):
         self.nodes, self.cloud, self.spank = list(nodes), cloud, spank
         self.dir = tempfile.mkdtemp(prefix="weft-slurm-")
+        self.wrap = [part.replace("@DIR@", self.dir) for part in wrap]
         os.chmod(self.dir, 0o755)
         self.plugins = plugins or os.environ.get("WEFT_SLURM_PLUGINS", "")
         self.started = []
@@ -93,22 +108,25 @@ class Cluster:
         self.failed = []
         for name in ("state", "spool", "log", "gpu", "munge"):
             os.mkdir(self.path(name), 0o755)
-        self.write("slurm.conf", self._conf(topology, conf, node_conf, partitions, cpus, params, log_level))
+        self.write("slurm.conf", self._conf(topology, conf, node_conf, partitions, cpus, params, log_level, scheduler))
         self.write("cgroup.conf", "CgroupPlugin=disabled\n")
         self.write("gres.conf", f"AutoDetect=off\nName=gpu File={self.path('gpu')}/gpu[0-{GPUS - 1}]\n")
         if spank:
             self.write("plugstack.conf", f"required {self._plugin('spank_weft.so')}\n")
         for name, text in (files or {}).items():
-            self.write(name, text.replace("@DIR@", self.dir))
+            self.write(name, self.in_place(text))
         for i in range(GPUS):  # any device files: Slurm does not open them
             os.mknod(self.path("gpu", f"gpu{i}"), 0o666 | 0o020000, os.makedev(240, i))
         self.env = dict(os.environ, SLURM_CONF=self.path("slurm.conf"), LC_ALL="C.UTF-8")
         for name in [n for n in self.env if n.startswith(("SLURM_", "SBATCH_", "SALLOC_", "SQUEUE_")) and n != "SLURM_CONF"]:
             del self.env[name]
 
-    # ---- files ------------------------------------------------------------------------------------------------------
+    # files
     def path(self, *parts):
         return os.path.join(self.dir, *parts)
+
+    def in_place(self, text):
+        return text.replace("@DIR@", self.dir)
 
     def write(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as f:
@@ -120,7 +138,7 @@ class Cluster:
                 return os.path.join(place, name)
         return name
 
-    def _conf(self, topology, conf, node_conf, partitions, cpus, params, log_level):
+    def _conf(self, topology, conf, node_conf, partitions, cpus, params, log_level, scheduler):
         count = len(self.nodes)
         cloud = ""
         if self.cloud:
@@ -160,7 +178,7 @@ MessageTimeout=30
 SlurmdParameters=config_overrides
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-SchedulerType=sched/backfill
+SchedulerType={scheduler}
 SchedulerParameters={params or 'bf_interval=1,sched_interval=1,sched_min_interval=100000,default_queue_depth=1000,bf_max_job_test=1000'}
 PriorityType=priority/basic
 TopologyPlugin={topology}
@@ -175,7 +193,7 @@ NodeName=DEFAULT Sockets=2 CoresPerSocket={cpus // 2} ThreadsPerCore=1 RealMemor
 {parts}
 """
 
-    # ---- daemons -----------------------------------------------------------------------------------------------------
+    # daemons
     def __enter__(self):
         try:
             self.start()
@@ -188,7 +206,8 @@ NodeName=DEFAULT Sockets=2 CoresPerSocket={cpus // 2} ThreadsPerCore=1 RealMemor
         if kind is not None and not isinstance(value, SystemExit):
             self.tails()
         self.stop()
-        shutil.rmtree(self.dir, ignore_errors=True)
+        if not os.environ.get("WEFT_RIG_KEEP"):
+            shutil.rmtree(self.dir, ignore_errors=True)
 
     def start(self, seconds=120):
         self._start_munged()
@@ -209,7 +228,8 @@ NodeName=DEFAULT Sockets=2 CoresPerSocket={cpus // 2} ThreadsPerCore=1 RealMemor
                         f"--seed-file={self.path('munge', 'seed')}"], check=True, timeout=30, capture_output=True)
 
     def start_ctld(self, seconds=60, arguments=(), env=None):
-        started = subprocess.run([CTLD, "-f", self.path("slurm.conf"), *arguments], env=dict(self.env, **(env or {})),
+        seconds *= 5 if self.wrap else 1
+        started = subprocess.run([*self.wrap, CTLD, "-f", self.path("slurm.conf"), *arguments], env=dict(self.env, **(env or {})),
                                  timeout=seconds, capture_output=True, text=True)
         if started.returncode != 0:
             raise RuntimeError(f"slurmctld does not start: {started.stderr}")
@@ -227,6 +247,7 @@ NodeName=DEFAULT Sockets=2 CoresPerSocket={cpus // 2} ThreadsPerCore=1 RealMemor
         return None
 
     def stop_ctld(self, signal=15, seconds=60):
+        seconds *= 5 if self.wrap else 1
         pid = self.ctld_pid()
         if pid:
             os.kill(pid, signal)
@@ -266,7 +287,7 @@ NodeName=DEFAULT Sockets=2 CoresPerSocket={cpus // 2} ThreadsPerCore=1 RealMemor
             if pid:
                 os.kill(pid, 15)
 
-    # ---- commands ----------------------------------------------------------------------------------------------------
+    # commands
     def run(self, command, seconds=60, user=None, env=None, cwd="/tmp", text=None):
         more = {}
         if user:
@@ -353,7 +374,13 @@ NodeName=DEFAULT Sockets=2 CoresPerSocket={cpus // 2} ThreadsPerCore=1 RealMemor
             return f.read()
         return ""
 
-    # ---- checks ------------------------------------------------------------------------------------------------------
+    def decisions(self, name="decisions.jsonl"):
+        """Lines of the decision log beside slurm.conf, [] where there is none."""
+        with contextlib.suppress(OSError), open(self.path(name), encoding="ascii") as f:
+            return [json.loads(line) for line in f]
+        return []
+
+    # checks
     def check(self, what, good, seen=""):
         self.checks += 1
         print(f"{'ok' if good else 'NOT OK'}  {what}", flush=True)
@@ -402,6 +429,17 @@ def _fields(line):
     return {key: value.replace("\0", " ").replace("\1", "=") for key, value in pairs}
 
 
+def expand(hostlist):
+    """Names of a hostlist as Slurm writes it: one bracket a part, ranges of equal width."""
+    out = []
+    for head, inner, tail in re.findall(r"([^,\[]+)(?:\[([^\]]*)\])?([^,\[]*)", hostlist):
+        for part in inner.split(",") if inner else [None]:
+            first, _, last = (part or "").partition("-")
+            numbers = [f"{i:0{len(first)}d}" for i in range(int(first), int(last or first) + 1)] if part else [""]
+            out += [f"{head}{number}{tail}" for number in numbers]
+    return out
+
+
 def compress(names):
     """Names of one prefix and width as a hostlist; others joined by commas."""
     parts = [re.fullmatch(r"(.*?)(\d+)", n) for n in names]
@@ -419,11 +457,11 @@ def compress(names):
     return f"{parts[0].group(1)}[{inner}]"
 
 
-def weft(*arguments, seconds=60):
-    """The program, or an error that says why."""
+def weft(*arguments, seconds=60, good=(0,)):
+    """What the program prints, or an error that says why."""
     program = os.environ.get("WEFT_PROGRAM", "weft")
     done = subprocess.run([program, *arguments], timeout=seconds, capture_output=True, text=True)
-    if done.returncode != 0:
+    if done.returncode not in good:
         raise RuntimeError(f"weft {arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done.stdout
 

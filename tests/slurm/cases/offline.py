@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job gets inside Slurm the nodes and the rank order that `weft place` gives offline for the same free nodes."""
+"""A job gets inside Slurm the nodes and the rank order that `weft place` gives offline for the same free nodes; and the log that
+slurmctld wrote of it stands `weft replay` and `weft stats`."""
 import json
 import os
 import random
 import sys
 import tempfile
 
+import decision_log
 import rig
 from fabrics import Tree
 
@@ -42,9 +44,11 @@ CASES = [  # nodes, sizes, more of the SPEC, the same for job.yaml
     (10, {"tp": 8, "pp": 1, "dp": 10}, [], []),
 ]
 
+WEFT = "weft: 1\nfabric: fabric.yaml\ndeadline: 1s\ndecision_log: @DIR@/decisions.jsonl\n"
+
 for shuffled in (False, True):
     tree = Tree(leaves=8, size=8, pods=2, shuffled=shuffled)
-    with rig.Cluster(tree.names, files={"fabric.yaml": tree.yaml(), "weft.yaml": "weft: 1\nfabric: fabric.yaml\ndeadline: 1s\n"}, cloud=True) as c:
+    with rig.Cluster(tree.names, files={"fabric.yaml": tree.yaml(), "weft.yaml": WEFT}, cloud=True) as c:
         for nodes, sizes, extra, constraints in CASES:
             busy = sorted(rng.sample(tree.names, rng.choice((0, 8, 20))))
             if len(tree.names) - len(busy) < nodes:
@@ -66,6 +70,17 @@ for shuffled in (False, True):
             rig.wait_for("end", lambda: c.state(job) == "CANCELLED", 10)
             if busy:
                 c.run(["scontrol", "update", f"NodeName={rig.compress(busy)}", "State=UNDRAIN"])
+        # Kinds that the comparison above has none of: refused for good, waiting, left to Slurm.
+        c.sbatch("-N4", "--exclusive", "--gpus-per-node=8", "--extra=weft:tp=7,dp=4", fails=True)
+        c.sbatch("-N10", "--exclusive", "--gpus-per-node=8", "--extra=weft:tp=8,dp=10,max_leaves=1", fails=True)
+        all_but = c.sbatch("-N60", "--exclusive", "--gpus-per-node=8")
+        c.wait_state(all_but, ["CONFIGURING", "RUNNING"], 20)
+        c.sbatch("-N4", "--exclusive", "--gpus-per-node=8", "--extra=weft:tp=8,dp=4,exclusive=leaf")
+        c.sbatch("-N2", "-n4", "--exclusive", "--spread-job")
+        c.stop_ctld()  # writes the log's last lines
+        decision_log.check(c, f"{'shuffled' if shuffled else 'ordered'} names", len(CASES))
+        verdicts = {line["choice"]["verdict"] for line in c.decisions() if "choice" in line}
+        c.check("decisions of three kinds at least", {"placed", "never", "not_now"} <= verdicts, verdicts)
         code = c.finish()
     if code:
         sys.exit(code)
