@@ -7,6 +7,7 @@
 #include "fastest.hpp"
 #include "growth.hpp"
 #include "objective.hpp"
+#include "packed_runs.hpp"
 #include "part_nodes.hpp"
 #include "policies.hpp"
 #include "rank_map.hpp"
@@ -14,6 +15,7 @@
 #include "slurm_policies.hpp"
 #include "soundness.hpp"
 #include "spread_map.hpp"
+#include "tilings.hpp"
 #include "weft/placement/placement.hpp"
 #include "weft/placement/score.hpp"
 
@@ -57,8 +59,28 @@ std::vector<std::uint32_t> group_runs(const Request& request) {
   return out;
 }
 
+// Nodes that groups of one dimension, or of all but one, fill, wherever they stand in the order.
+std::vector<std::uint32_t> grid_runs(const Request& request) {
+  std::vector<std::uint32_t> out;
+  const auto grid = node_grid(request.layout, request.ranks_per_node);
+  if (!grid || grid->extent.size() < 2) return out;
+  for (const std::uint32_t extent : grid->extent)
+    for (const std::uint32_t run : {extent, request.job->nodes / extent})
+      if (std::find(out.begin(), out.end(), run) == out.end()) out.push_back(run);
+  return out;
+}
+
 void add_candidate(std::vector<std::vector<NodeId>>& to, std::vector<NodeId> nodes) {
   if (!nodes.empty() && std::find(to.begin(), to.end(), nodes) == to.end()) to.push_back(std::move(nodes));
+}
+
+// In whatever order.
+bool same_nodes_as_any(const std::vector<std::vector<NodeId>>& lists, std::vector<NodeId> nodes) {
+  std::sort(nodes.begin(), nodes.end());
+  return std::any_of(lists.begin(), lists.end(), [&](std::vector<NodeId> list) {
+    std::sort(list.begin(), list.end());
+    return list == nodes;
+  });
 }
 
 // Node lists in rank order, the plain best fit first.
@@ -80,6 +102,10 @@ Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const 
         if (auto nodes = select_nodes(fabric, ground, aligned)) add_candidate(out, std::move(*nodes));
       }
     }
+    if (!rules.max_leaves && !rules.max_pods)
+      for (const std::uint32_t run : grid_runs(request))
+        if (auto nodes = packed_runs(fabric, eligible, rules.nodes, run); !same_nodes_as_any(out, nodes))
+          add_candidate(out, std::move(nodes));
   }
   if (!fabric.hierarchical() && rules.segment == 0 && !rules.max_leaves && !rules.max_pods) {
     std::vector<NodeId> ball = grow_ball(fabric, eligible, rules.nodes);

@@ -313,7 +313,8 @@ std::vector<std::vector<NodeId>> map_ranks(const Fabric& fabric, const Request& 
                                            const SelectRules& rules, const std::vector<std::vector<NodeId>>& lists,
                                            const PlaceOptions& options, std::size_t keep, PlaceStats& stats) {
   const GraphOf graph(*request.traffic, request.digest);
-  if (keep == 1 && rules.segment == 0 && ring_in_order(*graph) && fabric.hierarchical() && apart(fabric, lists.front()))
+  if (keep == 1 && rules.segment == 0 && eligible.count > kMostExactNodes && ring_in_order(*graph) &&
+      fabric.hierarchical() && apart(fabric, lists.front()))
     return {lists.front()};
   return Mapper(fabric, request, eligible, rules, lists, options, *graph).run(keep, stats);
 }

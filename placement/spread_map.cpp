@@ -6,9 +6,9 @@
 #include <set>
 
 #include "level_search.hpp"
+#include "packed_runs.hpp"
 #include "rank_map.hpp"
 #include "region_map.hpp"
-#include "select_nodes.hpp"
 #include "spread.hpp"
 #include "spread_plan.hpp"
 #include "tilings.hpp"
@@ -31,32 +31,6 @@ std::vector<double> weights(const Request& request, const NodeGrid& grid) {
   // Without any bytes all weigh the same.
   for (double& w : out) w = most > 0 ? w / most : 1;
   return out;
-}
-
-// Level whose domains are shared out among the groups: pods where one does not do.
-std::optional<Level> level_for(const Fabric& fabric, const NodeMask& mask, std::uint32_t nodes) {
-  for (Level level = std::min<Level>(topology::kPodLevel, static_cast<Level>(fabric.level_count() - 1));
-       level >= topology::kLeafLevel; --level) {
-    const std::vector<std::uint32_t> free = free_by_domain(fabric, level, mask);
-    if (*std::max_element(free.begin(), free.end()) < nodes) return level;
-  }
-  return std::nullopt;
-}
-
-// As many nodes of one domain as asked for, by best fit.
-Result<std::vector<NodeId>> nodes_in(const Fabric& fabric, const Eligible& eligible, Level level, std::uint32_t domain,
-                                     std::uint32_t count) {
-  Eligible here;
-  here.mask.assign(fabric.node_count(), false);
-  for (const NodeId n : fabric.domain_nodes(level, topology::DomainId{domain})) {
-    here.mask[index(n)] = eligible.mask[index(n)];
-    here.count += eligible.mask[index(n)] ? 1 : 0;
-  }
-  for (const NodeId n : eligible.required)
-    if (here.mask[index(n)]) here.required.push_back(n);
-  SelectRules rules;
-  rules.nodes = count;
-  return select_nodes(fabric, here, rules);
 }
 
 }  // namespace
@@ -91,7 +65,7 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
                                               const PlaceOptions& options) {
   const auto grid = node_grid(request.layout, request.ranks_per_node);
   if (!grid || grid->extent.size() < 2 || request.job->constraints.segment) return std::nullopt;
-  const auto level = level_for(fabric, eligible.mask, request.job->nodes);
+  const auto level = spanned_level(fabric, eligible.mask, request.job->nodes);
   if (!level) return std::nullopt;
   const std::vector<double> w = weights(request, *grid);
   const auto heavy = static_cast<std::size_t>(std::max_element(w.begin(), w.end()) - w.begin());
@@ -119,7 +93,7 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
   std::map<std::uint32_t, std::vector<NodeId>> chosen;
   std::vector<NodeId> all;
   for (const auto& [pod, nodes] : count) {
-    auto here = nodes_in(fabric, eligible, *level, pod, nodes);
+    auto here = nodes_in_domain(fabric, eligible, *level, topology::DomainId{pod}, nodes);
     if (!here) return std::nullopt;
     all.insert(all.end(), here->begin(), here->end());
     chosen[pod] = std::move(*here);

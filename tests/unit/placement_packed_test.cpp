@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "packed_runs.hpp"
+#include "placement_fixtures.hpp"
+#include "weft/placement/score.hpp"
+
+namespace weft::placement {
+namespace {
+
+using namespace fixtures;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Leaves of seven nodes, of which 7, 6, 4 and 3 are free.
+constexpr const char* kLeaves = R"(weft: 1
+name: leaves
+node_types:
+  t: {gpus: 1, nics: 1}
+switches:
+  - {name: "l[1-4]", tier: 1}
+  - {name: s, tier: 2}
+nodes:
+  - {name: "n[1-28]", type: t}
+links:
+  - {from: "n[1-28]", to: "l[1-4]", pattern: split, bandwidth: 400Gb/s}
+  - {from: "l[1-4]", to: s, pattern: all, bandwidth: 400Gb/s}
+)";
+
+Eligible some_free(const topology::Fabric& f) {
+  Eligible out;
+  out.mask.assign(f.node_count(), true);
+  out.count = 20;
+  for (const char* busy : {"n14", "n19", "n20", "n21", "n25", "n26", "n27", "n28"})
+    out.mask[topology::index(*f.find_node(busy))] = false;
+  return out;
+}
+
+TEST(PackedRuns, WholeRunsFirstThenPiecesLargestFirst) {
+  const auto f = fabric(kLeaves);
+  const Eligible eligible = some_free(f);
+  // 16 nodes on the three fullest leaves: one run of four in each, and what they have left, 3 + 1, for the fourth.
+  EXPECT_THAT(names(f, packed_runs(f, eligible, 16, 4)),
+              ElementsAre("n1", "n2", "n3", "n4", "n8", "n9", "n10", "n11", "n15", "n16", "n17", "n18", "n5", "n6",
+                          "n7", "n12"));
+  EXPECT_THAT(packed_runs(f, eligible, 16, 8), IsEmpty());  // no leaf holds a whole run
+  EXPECT_THAT(packed_runs(f, eligible, 12, 2), IsEmpty());  // all runs whole: not this one's business
+  EXPECT_THAT(packed_runs(f, eligible, 7, 7), IsEmpty());   // one leaf does
+  EXPECT_THAT(packed_runs(f, eligible, 24, 4), IsEmpty());  // too many
+}
+
+// Four rings of four: best fit cuts two of them, the packed list one.
+TEST(PackedRuns, FewerRingsAreCut) {
+  const auto f = fabric(kLeaves);
+  const Case c = make_case(f, job(R"(weft: 1
+name: j
+nodes: 16
+ranks_per_node: 1
+layout: {dp: 4, pp: 4}
+traffic:
+  dp: {collective: allreduce, bytes: 100MiB}
+  pp: {collective: neighbour, bytes: 1MiB}
+)"));
+  Request request = c.request;
+  request.free = some_free(f).mask;
+  const auto placed = place(f, request);
+  ASSERT_TRUE(placed);
+  ScoreOptions options;
+  options.free_before = &request.free;
+  const auto scored = score(f, *placed, *c.traffic, options);
+  ASSERT_TRUE(scored);
+  EXPECT_EQ(scored->spread.back().dim, config::Dim::dp);
+  EXPECT_EQ(scored->spread.back().by_level[topology::kLeafLevel].mean, 1.25);
+}
+
+}  // namespace
+}  // namespace weft::placement
