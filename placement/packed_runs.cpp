@@ -38,30 +38,24 @@ Result<std::vector<NodeId>> nodes_in_domain(const Fabric& fabric, const Eligible
   return select_nodes(fabric, here, rules);
 }
 
-std::vector<NodeId> packed_runs(const Fabric& fabric, const Eligible& eligible, std::uint32_t nodes,
-                                std::uint32_t run) {
-  const auto level = spanned_level(fabric, eligible.mask, nodes);
-  if (!level || !eligible.required.empty()) return {};
-  const std::vector<std::uint32_t> free = free_by_domain(fabric, *level, eligible.mask);
-  struct Part {
-    std::uint32_t domain = 0, whole = 0, piece = 0, left = 0;  // nodes of whole runs, of pieces, free beside the former
-  };
-  std::vector<Part> parts(free.size());
-  for (std::uint32_t d = 0; d < free.size(); ++d) parts[d].domain = d;
-  std::stable_sort(parts.begin(), parts.end(),
-                   [&](const Part& a, const Part& b) { return free[a.domain] > free[b.domain]; });
-  std::uint32_t held = 0;
-  std::size_t used = 0;
-  while (used < parts.size() && held < nodes) held += free[parts[used++].domain];
-  if (held < nodes) return {};
-  parts.resize(used);
+namespace {
+
+constexpr std::size_t kMostLists = 4;
+
+struct Part {
+  std::uint32_t domain = 0, whole = 0, piece = 0, left = 0;  // nodes of whole runs, of pieces, free beside the former
+};
+
+// What each of `parts` gives; the nodes of runs that are not whole.
+std::uint32_t pack(std::vector<Part>& parts, const std::vector<std::uint32_t>& free, std::uint32_t nodes,
+                   std::uint32_t run) {
   std::uint32_t missing = nodes;
   for (Part& p : parts) {
-    p.whole = std::min(free[p.domain] / run * run, missing / run * run);
+    p.whole = std::min(free[p.domain] / run * run, missing);
     p.left = free[p.domain] - p.whole;
     missing -= p.whole;
   }
-  if (missing == 0 || missing == nodes) return {};
+  const std::uint32_t cut = missing;
   std::vector<std::size_t> by_left(parts.size());
   std::iota(by_left.begin(), by_left.end(), std::size_t{0});
   std::stable_sort(by_left.begin(), by_left.end(),
@@ -70,16 +64,48 @@ std::vector<NodeId> packed_runs(const Fabric& fabric, const Eligible& eligible, 
     parts[i].piece = std::min(parts[i].left, missing);
     missing -= parts[i].piece;
   }
+  return cut;
+}
+
+std::vector<NodeId> nodes_of(const Fabric& fabric, const Eligible& eligible, Level level,
+                             const std::vector<Part>& parts) {
   std::vector<NodeId> out, pieces;
   for (const Part& p : parts) {
     if (p.whole + p.piece == 0) continue;
-    auto here = nodes_in_domain(fabric, eligible, *level, topology::DomainId{p.domain}, p.whole + p.piece);
+    auto here = nodes_in_domain(fabric, eligible, level, topology::DomainId{p.domain}, p.whole + p.piece);
     if (!here) return {};
     const auto border = here->begin() + static_cast<std::ptrdiff_t>(p.whole);
     out.insert(out.end(), here->begin(), border);
     pieces.insert(pieces.end(), border, here->end());
   }
   out.insert(out.end(), pieces.begin(), pieces.end());
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::vector<NodeId>> packed_runs(const Fabric& fabric, const Eligible& eligible, std::uint32_t nodes,
+                                             std::uint32_t run) {
+  std::vector<std::vector<NodeId>> out;
+  const auto level = spanned_level(fabric, eligible.mask, nodes);
+  if (!level || !eligible.required.empty() || nodes % run != 0 || run < 2 || run >= nodes) return out;
+  const std::vector<std::uint32_t> free = free_by_domain(fabric, *level, eligible.mask);
+  std::vector<Part> all(free.size());
+  for (std::uint32_t d = 0; d < free.size(); ++d) all[d].domain = d;
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Part& a, const Part& b) { return free[a.domain] > free[b.domain]; });
+  if (free[all.front().domain] < run) return out;
+  std::uint32_t held = 0;
+  std::uint32_t before = nodes;
+  for (std::size_t used = 1; used <= all.size() && before > 0 && out.size() < kMostLists; ++used) {
+    held += free[all[used - 1].domain];
+    if (held < nodes) continue;
+    std::vector<Part> parts(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(used));
+    const std::uint32_t cut = pack(parts, free, nodes, run);
+    if (cut == before) break;  // the domains left hold no whole run
+    before = cut;
+    if (auto list = nodes_of(fabric, eligible, *level, parts); !list.empty()) out.push_back(std::move(list));
+  }
   return out;
 }
 

@@ -4,10 +4,10 @@
 //
 // DESCRIPTION
 //   Where a job does not fit in one domain, best fit fills domains to the brim and so cuts a group at every border.
-//   Here each of the fewest domains that hold the job, fullest first, gives as many whole runs of a group's length as
-//   it can; only the runs that are still missing are pieced together from what is left, largest pieces first. Free
-//   nodes 28, 25 and 18 for four runs of 16 make three whole ones and one cut in two (28, 20, 16), where best fit cuts
-//   two.
+//   Here the domains that are used, fullest first, each give as many whole runs of a group's length as they can; only
+//   the runs that are still missing are pieced together from what is left, largest pieces first. Free nodes 28, 25 and
+//   18 for four runs of 16 make three whole ones and one cut in two (28, 20, 16), where best fit cuts two. The fewest
+//   domains that hold the job are tried, then one more and so on, until every run is whole.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,10 @@ namespace weft::placement {
                                                                     const Eligible& eligible, topology::Level level,
                                                                     topology::DomainId domain, std::uint32_t count);
 
-/// `nodes` nodes, a multiple of `run`: the whole runs, domain by domain, then the pieces. Empty where no domain holds a
-/// whole run, where all runs can be whole (select_nodes.hpp aligns those) and where nodes are required. O(nodes).
-[[nodiscard]] std::vector<topology::NodeId> packed_runs(const topology::Fabric& fabric, const Eligible& eligible,
-                                                        std::uint32_t nodes, std::uint32_t run);
+/// Lists of `nodes` nodes, a multiple of `run`: the whole runs, domain by domain, then the pieces. None where no domain
+/// holds a whole run, where one domain holds the job, and where nodes are required. O(nodes).
+[[nodiscard]] std::vector<std::vector<topology::NodeId>> packed_runs(const topology::Fabric& fabric,
+                                                                     const Eligible& eligible, std::uint32_t nodes,
+                                                                     std::uint32_t run);
 
 }  // namespace weft::placement

@@ -104,8 +104,8 @@ Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const 
     }
     if (!rules.max_leaves && !rules.max_pods)
       for (const std::uint32_t run : grid_runs(request))
-        if (auto nodes = packed_runs(fabric, eligible, rules.nodes, run); !same_nodes_as_any(out, nodes))
-          add_candidate(out, std::move(nodes));
+        for (auto& nodes : packed_runs(fabric, eligible, rules.nodes, run))
+          if (!same_nodes_as_any(out, nodes)) add_candidate(out, std::move(nodes));
   }
   if (!fabric.hierarchical() && rules.segment == 0 && !rules.max_leaves && !rules.max_pods) {
     std::vector<NodeId> ball = grow_ball(fabric, eligible, rules.nodes);

@@ -27,7 +27,10 @@ class Tiler {
     std::vector<std::uint32_t> plain(volume(grid_.extent));
     std::iota(plain.begin(), plain.end(), 0U);
     out_.push_back(std::move(plain));
-    if (grid_.extent.size() > 1) choose_level(0);
+    if (grid_.extent.size() > 1) {
+      add_lines();
+      choose_level(0);
+    }
     return std::move(out_);
   }
 
@@ -74,10 +77,32 @@ class Tiler {
   void add_orders() {
     for (const bool reversed : {false, true}) {
       if (out_.size() >= limit_) return;
-      std::vector<std::uint32_t> order = positions(reversed);
-      if (run_ > 1 && !keeps_runs(order)) continue;
-      if (std::find(out_.begin(), out_.end(), order) == out_.end()) out_.push_back(std::move(order));
+      add(positions(reversed));
     }
+  }
+
+  // Groups of one dimension, or of all but one, one after the other: for places that are counted in such groups.
+  void add_lines() {
+    std::vector<std::size_t> dims(grid_.extent.size());
+    std::iota(dims.begin(), dims.end(), std::size_t{0});
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      for (const bool first : {true, false}) {
+        std::vector<std::size_t> turned = dims;
+        turned.erase(turned.begin() + static_cast<std::ptrdiff_t>(d));
+        turned.insert(first ? turned.begin() : turned.end(), d);
+        std::vector<std::vector<std::uint32_t>> adds(dims.size());
+        std::uint32_t stride = 1;
+        for (const std::size_t k : turned) {
+          for (std::uint32_t at = 0; at < grid_.extent[k]; ++at) adds[k].push_back(at * stride);
+          stride *= grid_.extent[k];
+        }
+        add(summed(adds));
+      }
+  }
+
+  void add(std::vector<std::uint32_t> order) {
+    if (out_.size() >= limit_ || (run_ > 1 && !keeps_runs(order))) return;
+    if (std::find(out_.begin(), out_.end(), order) == out_.end()) out_.push_back(std::move(order));
   }
 
   // A position is a sum over the dimensions: of each, what its coordinate adds at every level.
@@ -95,9 +120,14 @@ class Tiler {
         stride *= outer[d] / inner;
       }
     }
+    return summed(adds);
+  }
+
+  // Of each node of the grid: what its coordinates add.
+  [[nodiscard]] std::vector<std::uint32_t> summed(const std::vector<std::vector<std::uint32_t>>& adds) const {
     std::vector<std::uint32_t> out(1, 0);
-    out.reserve(stride);
-    for (std::size_t d = 0; d < dims; ++d) {
+    out.reserve(volume(grid_.extent));
+    for (std::size_t d = 0; d < adds.size(); ++d) {
       const std::size_t below = out.size();
       for (std::uint32_t at = 1; at < grid_.extent[d]; ++at)
         for (std::size_t v = 0; v < below; ++v) out.push_back(out[v] + adds[d][at]);

@@ -40,14 +40,24 @@ Eligible some_free(const topology::Fabric& f) {
 TEST(PackedRuns, WholeRunsFirstThenPiecesLargestFirst) {
   const auto f = fabric(kLeaves);
   const Eligible eligible = some_free(f);
-  // 16 nodes on the three fullest leaves: one run of four in each, and what they have left, 3 + 1, for the fourth.
-  EXPECT_THAT(names(f, packed_runs(f, eligible, 16, 4)),
-              ElementsAre("n1", "n2", "n3", "n4", "n8", "n9", "n10", "n11", "n15", "n16", "n17", "n18", "n5", "n6",
-                          "n7", "n12"));
-  EXPECT_THAT(packed_runs(f, eligible, 16, 8), IsEmpty());  // no leaf holds a whole run
-  EXPECT_THAT(packed_runs(f, eligible, 12, 2), IsEmpty());  // all runs whole: not this one's business
-  EXPECT_THAT(packed_runs(f, eligible, 7, 7), IsEmpty());   // one leaf does
-  EXPECT_THAT(packed_runs(f, eligible, 24, 4), IsEmpty());  // too many
+  const auto lists = [&](std::uint32_t nodes, std::uint32_t run) {
+    std::vector<std::vector<std::string>> out;
+    for (const auto& list : packed_runs(f, eligible, nodes, run)) out.push_back(names(f, list));
+    return out;
+  };
+  // 16 nodes on the three fullest leaves: one run of four in each, and what they have left, 3 + 1, for the fourth. The
+  // last leaf would add no whole run.
+  EXPECT_THAT(lists(16, 4), ElementsAre(ElementsAre("n1", "n2", "n3", "n4", "n8", "n9", "n10", "n11", "n15", "n16",
+                                                    "n17", "n18", "n5", "n6", "n7", "n12")));
+  // All runs whole on two leaves: nothing more to try.
+  const auto of_three = lists(12, 3);
+  ASSERT_EQ(of_three.size(), 1U);
+  EXPECT_EQ(of_three.front().size(), 12U);
+  // Five runs of three: 6 + 6 and three more of the third leaf.
+  EXPECT_THAT(lists(15, 3).back(), testing::IsSupersetOf({"n1", "n6", "n8", "n13", "n15", "n17"}));
+  EXPECT_THAT(lists(16, 8), IsEmpty());  // no leaf holds a whole run
+  EXPECT_THAT(lists(7, 7), IsEmpty());   // one leaf does
+  EXPECT_THAT(lists(24, 4), IsEmpty());  // too many
 }
 
 // Four rings of four: best fit cuts two of them, the packed list one.
