@@ -116,6 +116,7 @@ class Chooser {
     std::optional<Plan> best;
     for (const Rails& rails : sets_) {
       Plan plan = plan_for(rails);
+      note_aligned(plan);
       if (!best || plan.key() < best->key()) best = std::move(plan);
     }
     return finish(*best, std::move(out));
@@ -214,6 +215,43 @@ class Chooser {
     return plan;
   }
 
+  [[nodiscard]] std::vector<NodeId> nodes_of(const std::vector<bool>& kinds) const {
+    std::vector<std::size_t> places;
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      if (kinds[k]) places.insert(places.end(), kinds_[k].members.begin(), kinds_[k].members.end());
+    }
+    std::sort(places.begin(), places.end());
+    std::vector<NodeId> out;
+    for (const std::size_t place : places) out.push_back(request_.candidates[place]);
+    return out;
+  }
+
+  // Which kinds a rail set suits, where they have enough nodes.
+  void note_aligned(const Plan& plan) {
+    if (plan.off != 0) return;
+    std::vector<bool> kinds;
+    std::size_t nodes = 0;
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      kinds.push_back(plan.picks[k].off == 0);
+      if (kinds.back()) nodes += kinds_[k].members.size();
+    }
+    aligned_.try_emplace(std::move(kinds), nodes);
+  }
+
+  void add_other_aligned(const Plan& best, GpuChoice& out) const {
+    std::vector<std::pair<std::size_t, const std::vector<bool>*>> others;
+    for (const auto& [kinds, nodes] : aligned_) {
+      bool is_best = true;
+      for (std::size_t k = 0; k < kinds.size(); ++k) is_best = is_best && kinds[k] == (best.picks[k].off == 0);
+      if (!is_best) others.emplace_back(nodes, &kinds);
+    }
+    std::stable_sort(others.begin(), others.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [nodes, kinds] : others) {
+      if (out.other_aligned.size() == kMaxOtherAligned) return;
+      out.other_aligned.push_back(nodes_of(*kinds));
+    }
+  }
+
   GpuChoice finish(const Plan& plan, GpuChoice out) const {
     std::vector<std::pair<std::size_t, std::size_t>> chosen;  // place in candidates, kind
     std::vector<std::size_t> aligned;
@@ -230,6 +268,7 @@ class Chooser {
       out.gpus.push_back(plan.picks[kind].gpus);
     }
     for (const std::size_t place : aligned) out.aligned.push_back(request_.candidates[place]);
+    add_other_aligned(plan, out);
     out.rails = plan.rails;
     out.off_rail = plan.off;
     out.shared_nics = plan.shared;
@@ -241,6 +280,7 @@ class Chooser {
   std::vector<NodeKind> kinds_;
   std::uint64_t able_ = 0;
   std::vector<Rails> sets_;
+  std::map<std::vector<bool>, std::size_t> aligned_;  // kinds that some rail set suits whole, and their nodes
 };
 
 }  // namespace

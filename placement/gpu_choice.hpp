@@ -32,6 +32,7 @@
 namespace weft::placement {
 
 inline constexpr std::size_t kMaxRailSets = 20000;
+inline constexpr std::size_t kMaxOtherAligned = 3;
 
 /// What is free where.
 struct GpuRequest {
@@ -50,6 +51,9 @@ struct GpuChoice {
   std::uint64_t shared_nics = 0;
   bool exact = true;                      ///< every rail set was tried
   std::vector<topology::NodeId> aligned;  ///< of all candidates: those that serve every rank on its rail
+  /// The same for other rail sets that enough candidates serve whole: distinct, most nodes first, at most
+  /// kMaxOtherAligned.
+  std::vector<std::vector<topology::NodeId>> other_aligned;
 };
 
 /// Empty `nodes` where fewer than request.nodes candidates have gpus_per_node free GPUs.

@@ -71,7 +71,7 @@ NodeMask mask_of(const Fabric& fabric, const std::vector<NodeId>& nodes) {
 }
 
 // Where to look first: the very nodes that suit best (aligned, near NICs, broken into already), then all whose free
-// GPUs are aligned. None where every node suits alike.
+// GPUs are aligned with these, then those aligned on other rails. None where every node suits alike.
 std::vector<NodeMask> preferred_nodes(const Fabric& fabric, const Request& whole, const FreeGpus& free) {
   std::vector<NodeId> candidates;
   bool all_free = true;
@@ -90,6 +90,7 @@ std::vector<NodeMask> preferred_nodes(const Fabric& fabric, const Request& whole
   if (choice.aligned.size() > whole.job->nodes && choice.aligned.size() < candidates.size()) {
     out.push_back(mask_of(fabric, choice.aligned));
   }
+  for (const std::vector<NodeId>& nodes : choice.other_aligned) out.push_back(mask_of(fabric, nodes));
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -167,6 +168,16 @@ struct Asked {
     return out;
   }
 
+  /// Free GPUs of nodes by number, 0xff of all others.
+  Asked& free(const std::map<int, std::uint64_t>& of) {
+    free_gpus.clear();
+    for (const std::uint32_t i : usable) {
+      const auto found = of.find(std::stoi(rig.names[i].substr(1)));
+      free_gpus.push_back(found == of.end() ? 0xff : found->second);
+    }
+    return *this;
+  }
+
   Asked& choose() {
     request.usable = usable.data();
     request.usable_count = usable.size();
@@ -179,15 +190,18 @@ struct Asked {
     if (!cpus.empty()) request.node_cpus = cpus.data();
     if (!gpus.empty()) request.node_gpus = gpus.data();
     if (!weights.empty()) request.weights = weights.data();
+    request.free_gpus = free_gpus.empty() ? nullptr : free_gpus.data();
     chosen.assign(usable.size() + 1, 0);
     choice = {};
     choice.size = sizeof(choice);
     choice.nodes = chosen.data();
+    chosen_gpus.assign(chosen.size(), 0);
+    choice.gpus = chosen_gpus.data();
     choice.nodes_size = static_cast<std::uint32_t>(chosen.size());
     status = weft_bridge_choose(rig.bridge, &request, &choice);
     return *this;
   }
-  /// "n1 n2" in rank order; or "delegate: reason", "not now: reason", "never: reason".
+  /// "n1 n2" in rank order, "n1:23 n2:23" with GPUs; or "delegate: reason", "not now: reason", "never: reason".
   [[nodiscard]] std::string answer() {
     choose();
     if (status != WEFT_OK) return "status " + std::to_string(status);
@@ -199,7 +213,13 @@ struct Asked {
       default: break;
     }
     std::string out;
-    for (std::uint32_t i = 0; i < choice.node_count; ++i) out += (i > 0 ? " " : "") + rig.names[chosen[i]];
+    for (std::uint32_t i = 0; i < choice.node_count; ++i) {
+      out += (i > 0 ? " " : "") + rig.names[chosen[i]];
+      if (choice.gpus_said == 0) continue;
+      out += ':';
+      for (int g = 0; g < 64; ++g)
+        if ((chosen_gpus[i] >> g & 1U) != 0) out += std::to_string(g);
+    }
     return out;
   }
 
@@ -207,6 +227,7 @@ struct Asked {
   weft_request request{};
   weft_choice choice{};
   std::vector<std::uint32_t> usable, required, possible, cpus, gpus, weights, chosen;
+  std::vector<std::uint64_t> free_gpus, chosen_gpus;
   std::string said;
   int status = 0;
 };

@@ -123,10 +123,12 @@ int weft_bridge_node_ranks(const weft_bridge* bridge, size_t count, const char* 
 int weft_bridge_choose(weft_bridge* bridge, const weft_request* request, weft_choice* choice) noexcept {
   if (choice == nullptr || choice->size != sizeof(weft_choice)) return WEFT_EINVAL;
   std::uint32_t* const nodes = choice->nodes;
+  std::uint64_t* const gpus = choice->gpus;
   const std::uint32_t nodes_size = choice->nodes_size;
   std::memset(choice, 0, sizeof(*choice));
   choice->size = sizeof(*choice);
   choice->nodes = nodes;
+  choice->gpus = gpus;
   choice->nodes_size = nodes_size;
   choice->gap = -1;
   refuse(*choice, WEFT_CAUSE_REQUEST, "malformed request");

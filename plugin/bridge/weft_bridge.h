@@ -43,7 +43,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-#define WEFT_BRIDGE_ABI 1u      /* changes with any change of a struct or a signature */
+#define WEFT_BRIDGE_ABI 2u      /* changes with any change of a struct or a signature */
 #define WEFT_TEXT_MAX 512u      /* bytes of a message or summary, its NUL among them */
 #define WEFT_ERROR_MAX 2048u    /* bytes of an error with its line and caret, NUL among them */
 #define WEFT_SPEC_MAX 4096u     /* longest SPEC taken, without a NUL */
@@ -180,6 +180,11 @@ struct weft_request {
 
   const uint32_t* weights; /* node Weight, parallel to usable; NULL: all equal */
 
+  /* Which GPUs each usable node has for this job, parallel to `usable`: bit g is GPU g in the order of gres.conf, which
+   * is to be that of the fabric's node type. 0: not known (all are taken to be free). NULL: not known of any. Looked at
+   * where gpus_per_node, or gpus_per_task and tasks_per_node, say how many each node gives. */
+  const uint64_t* free_gpus;
+
   uint32_t
       max_switches; /* --switches=N: leaves. 0: none. Soft: a choice that needs more says so in switches_exceeded */
   uint32_t segment; /* --segment: nodes. 0: none */
@@ -194,6 +199,9 @@ struct weft_choice {
   uint32_t nodes_size; /* capacity of nodes, in entries; usable_count is always enough */
   uint32_t* nodes;     /* PLACED: indices in RANK ORDER, each once */
   uint32_t node_count;
+  uint32_t gpus_said; /* 1: gpus[] has been filled */
+  uint64_t* gpus;     /* nodes_size entries, or NULL. PLACED, and the request's free_gpus counted: the GPUs to take of
+                       * nodes[i], as many of each as the job asks for; on one set of rails where that can be */
 
   uint32_t verdict; /* enum weft_verdict */
   uint32_t cause;   /* enum weft_cause */

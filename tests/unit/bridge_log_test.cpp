@@ -94,8 +94,14 @@ TEST(DecisionLog, EveryKindOfDecisionReplaysToTheByte) {
   Asked layout = ask(range(1, 16));
   layout.request.gpus_per_node = 8;
   layout.nodes(8).spec("tp=8,pp=2,dp_traffic=allreduce:4GiB").choose();
-  logged.text();
-  EXPECT_EQ(replayed(logged).equal, 11U);
+  Asked parts = ask(range(1, 16));
+  parts.request.gpus_per_node = 2;
+  parts.free({{1, 0x30}, {2, 0}, {4, 0x31}, {9, 0x80000000000000ffU}}).nodes(2).choose();
+  const std::string text = logged.text();
+  EXPECT_THAT(text, HasSubstr(R"("free_gpus":[["4-5",1],["0-7",4],["0,4-5",1],)"));
+  EXPECT_THAT(text, HasSubstr(R"(["",1],["0-7,63",1])"));
+  EXPECT_THAT(text, HasSubstr(R"("gpus":[["4-5",2]],"ranks_per_node")"));
+  EXPECT_EQ(replayed(logged).equal, 12U);
 }
 
 TEST(DecisionLog, ADeadlineReplaysWhateverTheClockSays) {

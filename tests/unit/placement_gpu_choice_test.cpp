@@ -84,6 +84,14 @@ TEST(GpuChoice, PrefersNodesThatAreBrokenUpAlready) {
   EXPECT_EQ(choice.aligned.size(), 3U);
 }
 
+TEST(GpuChoice, NamesTheNodesThatAlignOnOtherRails) {
+  const Fabric fabric = fabric_of(5, "gpus: 4, nics: 4");
+  const GpuChoice choice = choose(fabric, 2, 2, free_of({"..xx", "xx..", "xx..", "..xx", "xx.."}));
+  EXPECT_THAT(choice.aligned, ElementsAre(NodeId{0}, NodeId{3}));
+  EXPECT_THAT(choice.other_aligned, ElementsAre(ElementsAre(NodeId{1}, NodeId{2}, NodeId{4})));
+  EXPECT_TRUE(choose(fabric, 2, 4, free_of({"..xx", "xx..", "xx..", "..xx", "xx.."})).other_aligned.empty());
+}
+
 TEST(GpuChoice, PrefersNearNics) {
   const std::string text =
       "weft: 1\nname: t\nnode_types:\n  a: {hwloc: node/hwloc2.xml}\nnodes:\n  - {name: 'n[1-2]', type: a}\n"

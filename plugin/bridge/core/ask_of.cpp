@@ -74,9 +74,11 @@ Result<Ask> ask_of(const Binding& binding, const weft_request& request) {
     if (cpus) out.cpus.push_back(request.node_cpus[i]);
     if (gpus) out.gpus.push_back(request.node_gpus[i]);
     if (request.weights != nullptr) out.weights.push_back(request.weights[i]);
+    if (request.free_gpus != nullptr) out.free_gpus.push_back(request.free_gpus[i]);
     if (contiguous) out.table.push_back(request.usable[i]);
   }
   if (all_equal(out.weights)) out.weights.clear();
+  if (std::count(out.free_gpus.begin(), out.free_gpus.end(), 0U) == std::ssize(out.free_gpus)) out.free_gpus.clear();
   for (std::size_t i = 0; i < request.required_count; ++i) {
     if (!std::binary_search(request.usable, usable_end, request.required[i]))
       return wrong(fmt::format("required[{}] is {}, which is not usable", i, request.required[i]));

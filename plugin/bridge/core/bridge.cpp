@@ -162,7 +162,7 @@ void Bridge::record(Ask ask, const Decision& decision, const weft_request& reque
       sizeof(Record) +
       4 * (ask.usable.size() + ask.cpus.size() + ask.gpus.size() + ask.weights.size() + ask.table.size() +
            ask.required.size() + decision.nodes.size() + (ask.possible ? ask.possible->size() : 0)) +
-      (ask.spec ? ask.spec->size() : 0);
+      8 * (ask.free_gpus.size() + decision.gpus.size()) + (ask.spec ? ask.spec->size() : 0);
   auto record = std::make_shared<Record>();
   record->about.decision = next_decision_.fetch_add(1);
   record->about.time = std::chrono::system_clock::now();
@@ -217,6 +217,10 @@ void Bridge::choose(const weft_request& request, weft_choice& choice) {
   }
   for (std::size_t i = 0; i < decision.nodes.size(); ++i) choice.nodes[i] = binding->table[index(decision.nodes[i])];
   choice.node_count = static_cast<std::uint32_t>(decision.nodes.size());
+  if (choice.gpus != nullptr && !decision.gpus.empty()) {
+    std::copy(decision.gpus.begin(), decision.gpus.end(), choice.gpus);
+    choice.gpus_said = 1;
+  }
   choice.verdict = decision.verdict;
   choice.cause = decision.cause;
   choice.ranks_per_node = decision.ranks_per_node;

@@ -6,6 +6,7 @@
 
 #include "candidates.hpp"
 #include "decision.hpp"
+#include "free_gpus.hpp"
 #include "job_of_ask.hpp"
 #include "summary.hpp"
 #include "weft/placement/score.hpp"
@@ -25,11 +26,14 @@ constexpr std::size_t kMaxTieWeights = 8;
 /// How an attempt on one number of nodes ended.
 struct Attempt {
   std::optional<std::vector<NodeId>> nodes;  ///< found
+  std::vector<std::uint64_t> gpus;           ///< of each of them, where GPUs count
   Sized sized;
-  Pool pool;              ///< what it was drawn from
-  Refusal refusal;        ///< not found
-  bool hopeless = false;  ///< no other number of nodes will do either
-  bool late = false;      ///< the clock ran out
+  Sized seen;              ///< sized as the engine saw it
+  bool with_gpus = false;  ///< free GPUs count
+  Pool pool;               ///< what it was drawn from
+  Refusal refusal;         ///< not found
+  bool hopeless = false;   ///< no other number of nodes will do either
+  bool late = false;       ///< the clock ran out
 };
 
 class Chooser {
@@ -69,7 +73,10 @@ class Chooser {
       return out;
     }
     out.sized = *sized;
-    config::JobSpec spec = job_.spec_for(*sized);
+    const auto counted = with_gpus(fabric_, ask_, *sized);
+    out.seen = counted.value_or(*sized);
+    out.with_gpus = counted.has_value();
+    config::JobSpec spec = job_.spec_for(out.seen);
     std::optional<Level> exclusive;
     if (spec.constraints.exclusive)
       exclusive =
@@ -83,7 +90,7 @@ class Chooser {
                                  exclusive ? fabric_.level_name(*exclusive) : "", pool.size(), shared)};
       return out;
     }
-    const auto traffic = traffic_of(spec, sized->layout);
+    const auto traffic = traffic_of(spec, out.seen.layout);
     if (!traffic) {
       out.hopeless = true;
       out.refusal = {WEFT_CAUSE_SPEC, traffic.error().message};
@@ -152,7 +159,7 @@ class Chooser {
     capped.constraints.max_leaves = ask_.max_switches;
     Attempt again = out;
     place_once(capped, traffic, pool, again);
-    if (again.nodes) out.nodes = std::move(again.nodes);
+    if (again.nodes) take(again, out);
   }
 
   void place_once(const config::JobSpec& spec, const Known& traffic, const Pool& pool, Attempt& out) {
@@ -162,13 +169,14 @@ class Chooser {
     }
     placement::Request request;
     request.job = &spec;
-    request.layout = out.sized.layout;
-    request.ranks_per_node = out.sized.ranks_per_node;
+    request.layout = out.seen.layout;
+    request.ranks_per_node = out.seen.ranks_per_node;
     request.traffic = traffic.traffic.get();
     request.digest = traffic.digest.get();
-    request.whole_nodes = !out.sized.laid_out;
+    request.whole_nodes = !out.sized.laid_out && !out.with_gpus;
     request.free.assign(fabric_.node_count(), false);
     for (const std::uint32_t i : pool) request.free[index(ask_.usable[i])] = true;
+    if (out.with_gpus) request.free_gpus = free_gpus(fabric_, ask_, request.ranks_per_node);
     placement::PlaceOptions how;
     how.objective = job_.objective(settings_);
     how.budget_steps = options_.budget_steps != 0 ? options_.budget_steps : settings_.budget_steps;
@@ -178,12 +186,18 @@ class Chooser {
     out.nodes.reset();
     if (placed) {
       check(*placed, request);
+      if (out.with_gpus) out.gpus = gpus_of(*placed, request.free_gpus, request.ranks_per_node);
       out.nodes = std::move(placed->nodes);
       out.pool = pool;
       return;
     }
     out.hopeless = placed.error().code != ErrorCode::infeasible;
     out.refusal = {out.hopeless ? WEFT_CAUSE_SPEC : WEFT_CAUSE_CONSTRAINT, placed.error().message};
+  }
+
+  static void take(Attempt& from, Attempt& to) {
+    to.nodes = std::move(from.nodes);
+    to.gpus = std::move(from.gpus);
   }
 
   // The engine's word is not taken for it: a wrong set would cost a job.
@@ -221,10 +235,12 @@ class Chooser {
       if (lighter.size() == pool.size()) return;
       Attempt again;
       again.sized = out.sized;
+      again.seen = out.seen;
+      again.with_gpus = out.with_gpus;
       draw_from(spec, traffic, lighter, again);
       if (again.late) return;  // what is there is good
       if (!again.nodes || cost(traffic, again) != best) continue;
-      out.nodes = std::move(again.nodes);
+      take(again, out);
       out.pool = std::move(again.pool);
       return;
     }
@@ -232,7 +248,7 @@ class Chooser {
 
   // What the objective ranks before fragmentation.
   std::optional<std::vector<double>> cost(const Known& traffic, const Attempt& attempt) const {
-    auto placed = placement::ranks_in_order(fabric_, *attempt.nodes, attempt.sized.ranks_per_node);
+    auto placed = placement::ranks_in_order(fabric_, *attempt.nodes, attempt.seen.ranks_per_node);
     if (!placed) return std::nullopt;
     placement::ScoreOptions options;
     options.locality = false;
@@ -266,6 +282,7 @@ bool ever(const Fabric& sound, const Settings& settings, const Ask& ask, const D
   all.cpus.clear();
   all.gpus.clear();
   all.weights.clear();
+  all.free_gpus.clear();
   all.table.clear();
   all.flags &= ~WEFT_REQ_CONTIGUOUS;  // the table's order of nodes that are not usable now is not known
   if (ask.possible) {
@@ -344,6 +361,7 @@ Decision decide(const Fabric& fabric, const Fabric& sound, const Settings& setti
   Decision out;
   out.verdict = WEFT_PLACED;
   out.nodes = std::move(*attempt.nodes);
+  out.gpus = std::move(attempt.gpus);
   out.ranks_per_node = attempt.sized.ranks_per_node;
   summarise(fabric, ask, *job, attempt.sized, attempt.pool, options.traffic, out);
   return out;

@@ -25,6 +25,7 @@ struct Ask {
 
   std::vector<topology::NodeId> usable;            ///< in the node table's order; those that the fabric knows
   std::vector<std::uint32_t> cpus, gpus, weights;  ///< parallel to usable
+  std::vector<std::uint64_t> free_gpus;            ///< parallel to usable: bit g = GPU g; 0 = not known
   std::vector<std::uint32_t> table;                ///< index in the node table, parallel to usable; where contiguous
   std::vector<topology::NodeId> required;
   std::optional<std::vector<topology::NodeId>> possible;   ///< nullopt: every node
@@ -42,6 +43,7 @@ struct Decision {
   weft_verdict verdict = WEFT_DELEGATE;
   weft_cause cause = WEFT_CAUSE_NONE;
   std::vector<topology::NodeId> nodes;  ///< rank order
+  std::vector<std::uint64_t> gpus;      ///< of each node, as Ask::free_gpus; empty where those did not count
   std::uint32_t ranks_per_node = 0;
   std::uint32_t leaves = 0, pods = 0;
   bool switches_exceeded = false;

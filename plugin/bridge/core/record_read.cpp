@@ -8,6 +8,7 @@
 #include "record.hpp"
 #include "record_words.hpp"
 #include "weft/config/hostlist.hpp"
+#include "weft/topology/affinity.hpp"
 
 namespace weft::bridge {
 namespace {
@@ -84,6 +85,24 @@ class Reader {
     }
     if (out.size() != total) set(ErrorCode::bad_value, fmt::format("\"{}\" does not count {} nodes", key, total));
   }
+  // [[list of GPUs, count], ...]
+  void gpu_runs(const Json& in, const char* key, std::size_t total, std::vector<std::uint64_t>& out) {
+    const Json* value = find(in, key);
+    if (value == nullptr) return;
+    if (!value->is_array()) return set(ErrorCode::bad_value, fmt::format("\"{}\" is no list", key));
+    for (const Json& run : *value) {
+      if (!run.is_array() || run.size() != 2)
+        return set(ErrorCode::bad_value, fmt::format("\"{}\" is no list of GPUs and a number of nodes", key));
+      std::uint64_t gpus = 0;
+      std::uint32_t count = 0;
+      gpu_set(run[0], key, gpus);
+      number(run[1], key, count);
+      if (!ok()) return;
+      if (count > total - out.size()) break;
+      out.insert(out.end(), count, gpus);
+    }
+    if (out.size() != total) set(ErrorCode::bad_value, fmt::format("\"{}\" does not count {} nodes", key, total));
+  }
   void nodes(const Fabric& fabric, const Json& value, const char* key, std::vector<NodeId>& out) {
     std::string list;
     text(value, key, list);
@@ -99,6 +118,17 @@ class Reader {
   }
 
  private:
+  // "0-3,7"; "" is none.
+  void gpu_set(const Json& value, const char* key, std::uint64_t& out) {
+    std::string list;
+    text(value, key, list);
+    if (!ok() || list.empty()) return;
+    const auto gpus = topology::parse_cpu_list(list);
+    if (!gpus || gpus->empty() || gpus->cpus().back() >= 64)
+      return set(ErrorCode::bad_value, fmt::format("\"{}\" is no list of GPUs below 64", key));
+    for (const std::uint32_t gpu : gpus->cpus()) out |= 1ULL << gpu;
+  }
+
   std::optional<Error> fault_;
 };
 
@@ -175,6 +205,7 @@ void read_free(Reader& r, const Fabric& fabric, const Json& in, Ask& out) {
   r.runs(in, "cpus", out.usable.size(), false, out.cpus);
   r.runs(in, "gpus", out.usable.size(), false, out.gpus);
   r.runs(in, "weights", out.usable.size(), false, out.weights);
+  r.gpu_runs(in, "free_gpus", out.usable.size(), out.free_gpus);
   r.runs(in, "table", out.usable.size(), true, out.table);
   if ((out.flags & WEFT_REQ_CONTIGUOUS) != 0 && out.table.size() != out.usable.size())
     r.set(ErrorCode::missing, "no \"table\", and the job is contiguous");

@@ -9,6 +9,7 @@
 #include "record.hpp"
 #include "record_words.hpp"
 #include "weft/config/hostlist.hpp"
+#include "weft/topology/affinity.hpp"
 #include "weft_spec.h"
 
 namespace weft::bridge {
@@ -44,6 +45,21 @@ Json table_runs(const std::vector<std::uint32_t>& table) {
     std::size_t end = i + 1;
     while (end < table.size() && table[end] == table[end - 1] + 1) ++end;
     out.push_back({table[i], end - i});
+    i = end;
+  }
+  return out;
+}
+
+// Sets of GPUs side by side as [list, how many]; "" is a node of which nothing is known.
+Json gpu_runs(const std::vector<std::uint64_t>& sets) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < sets.size();) {
+    std::size_t end = i + 1;
+    while (end < sets.size() && sets[end] == sets[i]) ++end;
+    std::vector<std::uint32_t> gpus;
+    for (std::uint32_t g = 0; g < 64; ++g)
+      if ((sets[i] >> g & 1U) != 0) gpus.push_back(g);
+    out.push_back({topology::CpuSet(std::move(gpus)).list(), end - i});
     i = end;
   }
   return out;
@@ -106,6 +122,7 @@ Json free_json(const Fabric& fabric, const Ask& ask) {
   if (!ask.cpus.empty()) out["cpus"] = runs(ask.cpus);
   if (!ask.gpus.empty()) out["gpus"] = runs(ask.gpus);
   if (!ask.weights.empty()) out["weights"] = runs(ask.weights);
+  if (!ask.free_gpus.empty()) out["free_gpus"] = gpu_runs(ask.free_gpus);
   if (!ask.table.empty()) out["table"] = table_runs(ask.table);
   put(out, "foreign_usable", ask.foreign_usable);
   put(out, "foreign_required", ask.foreign_required);
@@ -119,6 +136,7 @@ Json choice_json(const Fabric& fabric, const Decision& d) {
   if (d.verdict == WEFT_PLACED) {
     out["nodes"] = hostlist(fabric, d.nodes);
     out["node_count"] = d.nodes.size();
+    if (!d.gpus.empty()) out["gpus"] = gpu_runs(d.gpus);
     out["ranks_per_node"] = d.ranks_per_node;
     out["leaves"] = d.leaves;
     out["pods"] = d.pods;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 
 #include "weft/placement/score.hpp"
 
@@ -12,14 +13,28 @@ namespace {
 
 using topology::Fabric;
 
+// The ranks of a node on its GPUs in ascending order.
+void give_gpus(const Fabric& fabric, const std::vector<std::uint64_t>& gpus, std::uint32_t ranks_per_node,
+               placement::Placement& placed) {
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    std::uint64_t left = gpus[i];
+    for (std::size_t r = i * ranks_per_node; r < (i + 1) * ranks_per_node; ++r, left &= left - 1) {
+      placement::Slot& slot = placed.ranks[r];
+      slot.gpu = static_cast<std::uint32_t>(std::countr_zero(left));
+      slot.nic = fabric.type_of(slot.node).nic_of_gpu[slot.gpu];
+    }
+  }
+}
+
 void add_score(const Fabric& fabric, const Ask& ask, const Job& job, const Sized& sized, const Pool& pool,
                TrafficCache* cache, Decision& out) {
   const config::JobSpec spec = job.spec_for(sized);
   const auto known = cache != nullptr ? cache->get(spec, sized.layout) : make_known(spec, sized.layout);
   if (!known || known->traffic->flow_count() > kMaxScoredFlows) return;
   // Slurm lays ranks out node by node, whatever else the engine had in mind: that is what is scored.
-  const auto placed = placement::ranks_in_order(fabric, out.nodes, sized.ranks_per_node);
+  auto placed = placement::ranks_in_order(fabric, out.nodes, sized.ranks_per_node);
   if (!placed) return;
+  if (!out.gpus.empty()) give_gpus(fabric, out.gpus, sized.ranks_per_node, *placed);
   placement::NodeMask free(fabric.node_count(), false);
   for (const std::uint32_t i : pool) free[topology::index(ask.usable[i])] = true;
   placement::ScoreOptions options;

@@ -18,6 +18,11 @@ typedef struct {
   uint32_t max_nodes;
 } saved_t;
 
+static void _show_chosen(topology_eval_t* eval, const struct weft_choice* choice) {
+  bit_clear_all(eval->node_map);
+  for (uint32_t i = 0; i < choice->node_count; i++) bit_set(eval->node_map, choice->nodes[i]);
+}
+
 static saved_t _narrow(topology_eval_t* eval, const struct weft_choice* choice) {
   saved_t saved = {.node_map = bit_copy(eval->node_map), .all_cores = eval->avail_core, .max_nodes = eval->max_nodes};
 
@@ -28,8 +33,7 @@ static saved_t _narrow(topology_eval_t* eval, const struct weft_choice* choice) 
     saved.before = copy_core_array(saved.cores);
     eval->avail_core = saved.cores;
   }
-  bit_clear_all(eval->node_map);
-  for (uint32_t i = 0; i < choice->node_count; i++) bit_set(eval->node_map, choice->nodes[i]);
+  _show_chosen(eval, choice);
   return saved;
 }
 
@@ -117,13 +121,35 @@ static char* _placement_text(const topology_eval_t* eval, const struct weft_choi
   return text;
 }
 
+/* Slurm's code on the nodes that it is shown, each held to the chosen GPUs (or not). */
+static int _on_chosen(topology_eval_t* eval, const struct weft_choice* choice, bool hold) {
+  weft_kept_gpus_t** kept = xcalloc(choice->node_count + 1, sizeof(*kept));
+  int rc;
+
+  for (uint32_t i = 0; hold && (i < choice->node_count); i++)
+    kept[i] = weft_hold_to_gpus(eval->avail_res_array[choice->nodes[i]], choice->gpus[i]);
+  rc = common_topo_choose_nodes(eval);
+  for (uint32_t i = 0; hold && (i < choice->node_count); i++) {
+    if (kept[i] && (rc != SLURM_SUCCESS)) weft_release_gpus(kept[i]);
+    weft_drop_gpus(kept[i]);
+  }
+  xfree(kept);
+  return rc;
+}
+
 /* The job gets `choice`, or Slurm's code says why it cannot. */
 static int _take(topology_eval_t* eval, const weft_question_t* question, const struct weft_choice* choice) {
   job_record_t* job = eval->job_ptr;
   saved_t saved = _narrow(eval, choice);
-  int rc = common_topo_choose_nodes(eval);
+  int rc = _on_chosen(eval, choice, choice->gpus_said);
   char* text;
 
+  if ((rc != SLURM_SUCCESS) && choice->gpus_said) {
+    debug("weft: %pJ: Slurm cannot use the GPUs chosen, others on the same nodes", job);
+    _widen(eval, &saved);
+    _show_chosen(eval, choice);
+    rc = _on_chosen(eval, choice, false);
+  }
   eval->avail_core = saved.all_cores;
   if (rc == SLURM_SUCCESS) {
     _judge_switches(job, choice->switches_exceeded);
@@ -219,6 +245,7 @@ extern int weft_eval(topology_eval_t* eval) {
   if (!(engine = weft_engine()) || _asks_for_stock(eval)) return _stock(eval);
   weft_question_init(&question, eval);
   choice.nodes = xcalloc(question.request.usable_count + 1, sizeof(*choice.nodes));
+  choice.gpus = xcalloc(question.request.usable_count + 1, sizeof(*choice.gpus));
   choice.nodes_size = question.request.usable_count;
   if (weft_api()->choose(engine, &question.request, &choice) != WEFT_OK) {
     choice.verdict = WEFT_DELEGATE;
@@ -227,6 +254,7 @@ extern int weft_eval(topology_eval_t* eval) {
   }
   rc = _answer(eval, &question, &choice);
   xfree(choice.nodes);
+  xfree(choice.gpus);
   weft_question_free(&question);
   return rc;
 }

@@ -90,6 +90,19 @@ static void _fill_nodes(weft_question_t* question, const topology_eval_t* eval) 
   request->weights = question->weights;
 }
 
+/* Whole nodes come with all that they have. */
+static void _fill_free_gpus(weft_question_t* question, const topology_eval_t* eval) {
+  struct weft_request* request = &question->request;
+  uint64_t wanted =
+      request->gpus_per_node ? request->gpus_per_node : (uint64_t)request->gpus_per_task * request->tasks_per_node;
+
+  if (!wanted || (wanted > UINT32_MAX) || (eval->job_ptr->details->whole_node & WHOLE_NODE_REQUIRED)) return;
+  question->free_gpus = xcalloc(request->usable_count + 1, sizeof(*question->free_gpus));
+  for (size_t i = 0; i < request->usable_count; i++)
+    question->free_gpus[i] = weft_free_gpus(eval->avail_res_array[question->usable[i]], wanted);
+  request->free_gpus = question->free_gpus;
+}
+
 static void _fill_size(weft_question_t* question, const topology_eval_t* eval) {
   struct weft_request* request = &question->request;
   const job_record_t* job = eval->job_ptr;
@@ -112,6 +125,7 @@ static void _fill_size(weft_question_t* question, const topology_eval_t* eval) {
   }
   request->need_gpus = request->gpus ? request->gpus : (uint64_t)request->gpus_per_task * request->tasks;
   if (request->need_gpus) request->node_gpus = question->gpus;
+  _fill_free_gpus(question, eval);
 }
 
 extern void weft_question_init(weft_question_t* question, const topology_eval_t* eval) {
@@ -145,5 +159,6 @@ extern void weft_question_free(weft_question_t* question) {
   xfree(question->possible);
   xfree(question->cpus);
   xfree(question->gpus);
+  xfree(question->free_gpus);
   xfree(question->weights);
 }

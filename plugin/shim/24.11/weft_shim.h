@@ -27,7 +27,9 @@
 #include "src/common/run_in_daemon.h"
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
+#include "src/interfaces/gres.h"
 #include "src/interfaces/preempt.h"
+#include "src/interfaces/select.h"
 #include "src/interfaces/topology.h"
 #include "src/plugins/topology/common/common_topo.h"
 #include "src/slurmctld/locks.h"
@@ -70,6 +72,7 @@ extern int weft_eval(topology_eval_t* eval);
 typedef struct {
   struct weft_request request;
   uint32_t *usable, *required, *possible, *cpus, *gpus, *weights; /* owned; what the request points to */
+  uint64_t* free_gpus;
 } weft_question_t;
 
 extern void weft_question_init(weft_question_t* question, const topology_eval_t* eval);
@@ -77,6 +80,20 @@ extern void weft_question_free(weft_question_t* question);
 
 /* Longest rank order that goes into a job's record, which every `squeue` transfers. */
 #define WEFT_ORDER_MAX 16384
+
+/* weft_gpus.c: GPUs of nodes that a job shares with others. A set of GPUs is a word whose bit g is GPU g. */
+
+/* GPUs of a node that the job could have, `wanted` of which it asks for; 0 where Slurm does not count them one by one,
+ * or there are more than 64. */
+extern uint64_t weft_free_gpus(const avail_res_t* avail, uint32_t wanted);
+
+typedef struct weft_kept_gpus weft_kept_gpus_t;
+
+/* Leaves the job no other GPUs of this node than those. NULL where that cannot be, and nothing has changed. Else
+ * weft_release_gpus() puts all back as it was, and weft_drop_gpus() frees the memory of that. */
+extern weft_kept_gpus_t* weft_hold_to_gpus(avail_res_t* avail, uint64_t gpus);
+extern void weft_release_gpus(weft_kept_gpus_t* kept);
+extern void weft_drop_gpus(weft_kept_gpus_t* kept);
 
 /* weft_notes.c: what the job's record says. */
 
@@ -92,8 +109,8 @@ extern void weft_note_reason(uint32_t job_id, const char* text);
 extern void weft_notes_start(void);
 extern void weft_notes_stop(void);
 
-/* weft_order.c: the node table's order from one start to the next. rank[i] >= 1, unique, for node i of the table. Called
- * before the node hash exists. */
+/* weft_order.c: the node table's order from one start to the next. rank[i] >= 1, unique, for node i of the table.
+ * Called before the node hash exists. */
 
 extern void weft_order_save(const uint32_t* rank);
 
