@@ -85,6 +85,17 @@ links:
 }
 
 /// A job with its layout and traffic resolved for a fabric, every node free.
+/// Twelve nodes, three replicas of four stages.
+inline constexpr const char* kThreeByFour = R"(weft: 1
+name: j
+nodes: 12
+ranks_per_node: 1
+layout: {dp: 3, pp: 4}
+traffic:
+  dp: {collective: allreduce, bytes: 8MiB}
+  pp: {collective: neighbour, bytes: 1MiB}
+)";
+
 struct Case {
   std::unique_ptr<config::JobSpec> job;
   std::unique_ptr<Traffic> traffic;

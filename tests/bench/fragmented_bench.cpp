@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "brute_force.hpp"
+#include "take.hpp"
 #include "weft/placement.hpp"
 #include "weft/placement/score.hpp"
 #include "weft/topology/generate.hpp"
@@ -30,12 +31,6 @@ using topology::NodeId;
 constexpr std::uint32_t kDomains = 6;
 constexpr int kCases = 60;
 constexpr int kDraws = 200;
-
-template <typename T>
-T take(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().to_string());
-  return std::move(*result);
-}
 
 struct Trial {
   config::JobSpec job;

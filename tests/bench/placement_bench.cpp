@@ -12,6 +12,7 @@
 #include "rank_search.hpp"
 #include "select_nodes.hpp"
 #include "spots.hpp"
+#include "take.hpp"
 #include "weft/placement.hpp"
 #include "weft/topology/generate.hpp"
 
@@ -22,12 +23,6 @@ using config::Collective;
 using config::Dim;
 using topology::Fabric;
 using topology::NodeId;
-
-template <typename T>
-T take(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().to_string());
-  return std::move(*result);
-}
 
 // 12,500 nodes under three tiers: 20 a leaf, 25 leaves a pod.
 Fabric three_tiers() {

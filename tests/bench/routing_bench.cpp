@@ -8,6 +8,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "take.hpp"
 #include "weft/placement.hpp"
 #include "weft/topology/generate.hpp"
 
@@ -21,12 +22,6 @@ using topology::index;
 using topology::LinkId;
 using topology::NodeId;
 using topology::SwitchId;
-
-template <typename T>
-T take(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().to_string());
-  return std::move(*result);
-}
 
 // Ports and shortest-path tables such as a subnet manager's: at each switch the LID picks one of the cables that lead
 // nearer, in turn (d-mod-k on a fat tree).

@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include "node_graph.hpp"
+#include "take.hpp"
 #include "weft/placement.hpp"
 #include "weft/topology/generate.hpp"
 
@@ -29,12 +30,6 @@ using config::Collective;
 using config::Dim;
 using topology::Fabric;
 using topology::NodeId;
-
-template <typename T>
-T take(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().to_string());
-  return std::move(*result);
-}
 
 struct Shape3 {
   std::uint32_t pods, leaves, nodes;

@@ -232,15 +232,7 @@ TEST(Search, APlainRingTakesNoSteps) {
 
 TEST(Search, BudgetBoundsSteps) {
   const Fabric f = fixtures::fabric(fixtures::tree16());
-  const fixtures::Case c = fixtures::make_case(f, fixtures::job(R"(weft: 1
-name: j
-nodes: 12
-ranks_per_node: 1
-layout: {dp: 3, pp: 4}
-traffic:
-  dp: {collective: allreduce, bytes: 8MiB}
-  pp: {collective: neighbour, bytes: 1MiB}
-)"));
+  const fixtures::Case c = fixtures::make_case(f, fixtures::job(fixtures::kThreeByFour));
   PlaceStats few;
   PlaceStats many;
   PlaceOptions options;

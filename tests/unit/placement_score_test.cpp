@@ -60,15 +60,7 @@ TEST(Score, FreeMaskAndHealthDecideFragmentation) {
 
 TEST(Score, ADigestChangesNothingAndLocalityMayBeLeftOut) {
   const auto f = fabric(tree16());
-  const Case c = make_case(f, job(R"(weft: 1
-name: j
-nodes: 12
-ranks_per_node: 1
-layout: {dp: 3, pp: 4}
-traffic:
-  dp: {collective: allreduce, bytes: 8MiB}
-  pp: {collective: neighbour, bytes: 1MiB}
-)"));
+  const Case c = make_case(f, job(kThreeByFour));
   const auto digest = make_digest(*c.traffic);
   Request request = c.request;
   request.digest = digest.get();
