@@ -70,17 +70,45 @@ void read_nic_of_gpu(Fields& type, NodeTypeSpec& out) {
   }
 }
 
+void read_hwloc_nics(Fields& type, NodeTypeSpec& out) {
+  const Node* node = type.find("hwloc_nics");
+  if (node == nullptr || !type.ok()) return;
+  const Document& doc = type.doc();
+  const auto wrong = [&](const Node& at, ErrorCode code, std::string message, std::string expected) {
+    type.set_fault(doc.error(code, at, std::move(message), std::move(expected)));
+  };
+  if (!out.hwloc) return wrong(*node, ErrorCode::conflict, "hwloc_nics without hwloc", "the file that has these NICs");
+  if (!node->is_sequence() || node->items.empty())
+    return wrong(*node, ErrorCode::bad_value, fmt::format("hwloc_nics is {}", describe(*node)), "[mlx5_0, mlx5_1]");
+  for (const Node& item : node->items) {
+    Text name;
+    type.take(as_text(doc, item, "an entry of hwloc_nics"), name.value);
+    if (!type.ok()) return;
+    name.at = Document::text_at(item);
+    for (const Text& other : out.hwloc_nics) {
+      if (other.value == name.value)
+        return wrong(item, ErrorCode::duplicate, fmt::format("'{}' is there twice", name.value), "each NIC once");
+    }
+    out.hwloc_nics.push_back(std::move(name));
+  }
+  if (out.nics == 0) out.nics = static_cast<std::uint32_t>(out.hwloc_nics.size());
+  if (out.nics == out.hwloc_nics.size()) return;
+  wrong(*node, ErrorCode::conflict,
+        fmt::format("hwloc_nics has {} entries for {} NICs", out.hwloc_nics.size(), out.nics), "one entry a NIC");
+}
+
 Result<NodeTypeSpec> read_node_type(const Document& doc, const Node::Entry& entry) {
   NodeTypeSpec out;
   if (entry.key.empty()) return fail(doc.error_key(ErrorCode::bad_name, entry, "a node type without a name", "a name"));
   out.name = {entry.key, entry.at};
-  Fields fields(doc, entry.value, "a node type", {"gpus", "nics", "nic_of_gpu", "nvlink", "hwloc"});
+  Fields fields(doc, entry.value, "a node type", {"gpus", "nics", "nic_of_gpu", "nvlink", "hwloc", "hwloc_nics"});
   fields.read_text("hwloc", out.hwloc);
   if (!out.hwloc && fields.ok()) static_cast<void>(fields.need("gpus", "8"));
   fields.read_unsigned("gpus", out.gpus, 0, kMaxPerNode);
   out.nics = out.hwloc ? 0 : out.gpus;  // what is not said, the file says
   fields.read_unsigned("nics", out.nics, 0, kMaxPerNode);
   read_nic_of_gpu(fields, out);
+  read_hwloc_nics(fields, out);
   read_nvlink(fields, out);
   if (!fields.ok()) return fail(fields.done().error());
   return out;

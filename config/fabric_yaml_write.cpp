@@ -87,6 +87,11 @@ class Writer {
         line("    nvlink: {{domain: node, bandwidth: {}}}", to_byte_rate_string(*type.nvlink_bandwidth));
       }
       if (type.hwloc) line("    hwloc: {}", scalar(type.hwloc->value));
+      if (!type.hwloc_nics.empty()) {
+        std::vector<std::string> names;
+        for (const Text& name : type.hwloc_nics) names.push_back(scalar(name.value));
+        line("    hwloc_nics: [{}]", fmt::join(names, ", "));
+      }
     }
   }
 

@@ -127,6 +127,7 @@ class Assembler {
       node.nics = static_cast<std::uint32_t>(host.adapters.size());
       node.gpus = options_.gpus_per_node.value_or(compute_nics_[h]);
       node.at = host.at;
+      out_.nic_guids.emplace_back(host.name, guids_of(host));
       out_.raw.nodes.push_back(std::move(node));
     }
     if (!options_.gpus_per_node) {
@@ -138,6 +139,15 @@ class Assembler {
       note(Note::Kind::assumption, {}, "the GPUs of a node are joined by NVLink (--node-type says otherwise)");
     }
     if (options_.type_name) out_.raw.type_prefix = *options_.type_name;
+  }
+
+  [[nodiscard]] std::vector<NicGuids> guids_of(const Host& host) const {
+    std::vector<NicGuids> out;
+    for (const std::uint32_t d : host.adapters) {
+      const Device& device = dump_.devices[d];
+      out.push_back({device.guid, device.port_guid, device.system_guid.value_or(0)});
+    }
+    return out;
   }
 
   void add_switches(NameMap& names) {
@@ -270,7 +280,8 @@ Result<Assembled> assemble(const Dump& dump, const Source& source, const ImportO
 Result<Imported> import_dump(FileKind kind, const Dump& dump, const Source& source, const ImportOptions& options) {
   auto assembled = assemble(dump, source, options);
   if (!assembled) return fail(assembled.error());
-  Imported imported{kind, to_spec(assembled->raw, source), std::move(assembled->notes), std::move(assembled->ports)};
+  Imported imported{kind, to_spec(assembled->raw, source), std::move(assembled->notes), std::move(assembled->ports),
+                    std::move(assembled->nic_guids)};
   if (options.gpus_per_node) return imported;
   // The slower NICs behind the compute NICs serve no GPU.
   for (config::NodeTypeSpec& type : imported.spec.node_types) {

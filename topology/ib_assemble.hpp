@@ -17,7 +17,8 @@ namespace weft::topology::ib {
 struct Assembled {
   RawFabric raw;
   Notes notes;
-  std::vector<SwitchPort> ports;  ///< as Imported::ports
+  std::vector<SwitchPort> ports;                                         ///< as Imported::ports
+  std::vector<std::pair<std::string, std::vector<NicGuids>>> nic_guids;  ///< as Imported::nic_guids
 };
 
 /// Hosts are the adapters of one host name (from the GUID map, else from the description), and adapters of one

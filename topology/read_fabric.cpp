@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include "node_file.hpp"
 #include "recognise.hpp"
 #include "weft/topology/import.hpp"
 
@@ -15,9 +16,11 @@ Error no_fabric(const Recognised& what, const Source& source) {
   return e;
 }
 
-}  // namespace
+bool is_dump(FileKind kind) {
+  return kind == FileKind::ibnetdiscover || kind == FileKind::ibnetdiscover_ports || kind == FileKind::iblinkinfo;
+}
 
-Result<Imported> read_fabric(const Source& source, const ImportOptions& options) {
+Result<Imported> read_any(const Source& source, const ImportOptions& options) {
   const Recognised what = classify(source->text());
   switch (what.kind) {
     case FileKind::fabric_yaml: {
@@ -38,6 +41,20 @@ Result<Imported> read_fabric(const Source& source, const ImportOptions& options)
     case FileKind::unknown: break;
   }
   return fail(no_fabric(what, source));
+}
+
+}  // namespace
+
+Result<Imported> read_fabric(const Source& source, const ImportOptions& options) {
+  if (options.node_file.empty()) return read_any(source, options);
+  const auto node = read_node_file(options.node_file);
+  if (!node) return fail(node.error());
+  // Dumps have NICs, and not every host of theirs is such a node.
+  const bool has_nics = is_dump(classify(source->text()).kind);
+  auto imported = read_any(source, has_nics ? options : with_counts(options, *node));
+  if (!imported) return imported;
+  if (auto used = use_node_file(options.node_file, *node, *imported); !used) return fail(std::move(used.error()));
+  return imported;
 }
 
 }  // namespace weft::topology

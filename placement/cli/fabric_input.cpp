@@ -58,6 +58,7 @@ Result<topology::ImportOptions> import_options(const FabricArgs& args) {
     if (!names) return fail(std::move(names.error()));
     out.names = std::move(*names);
   }
+  out.node_file = args.node_file;
   if (!args.topology.empty()) out.topology = args.topology;
   return out;
 }

@@ -19,6 +19,7 @@ struct FabricArgs {
   std::string node_type;
   std::string bandwidth;
   std::string names;
+  std::string node_file;
   std::string topology;
   std::string health;
 };

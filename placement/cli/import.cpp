@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +28,10 @@ Result<int> run_import(const ImportArgs& args) {
   std::vector<std::string> comments{fmt::format("Imported by weft from {}.", topology::to_string(loaded->kind))};
   // Note::to_string shows control bytes as '?', so a note cannot leave its comment.
   for (const Note& note : loaded->notes) comments.push_back(note.to_string());
-  const auto written = deliver_fabric(loaded->spec, comments, args.output);
+  config::FabricSpec spec = loaded->spec;
+  const bool to_file = !args.output.empty() && args.output != "-";
+  topology::move_node_files(spec, to_file ? std::filesystem::path(args.output).parent_path().string() : std::string());
+  const auto written = deliver_fabric(spec, comments, args.output);
   if (!written) return fail(written.error());
   return kExitDone;
 }

@@ -110,6 +110,10 @@ void add_fabric_options(CLI::App& app, FabricArgs& args) {
   app.add_option("--names", args.names, "map of GUIDs to host names, for dumps whose HCAs carry none")
       ->type_name("FILE")
       ->group("Fabric");
+  app.add_option("--node-file", args.node_file,
+                 "the inside of a node, as `weft affinity` reads it; NICs are found by GUID where both files have them")
+      ->type_name("FILE")
+      ->group("Fabric");
   app.add_option("--topology", args.topology, "which topology of a topology.yaml; default: its cluster_default")
       ->type_name("NAME")
       ->group("Fabric");

@@ -120,6 +120,17 @@ TEST(CliOutput, ImportIsAFixedPoint) {
   EXPECT_EQ(show(dir.file("a.yaml")), show(dir.file("b.yaml")));
 }
 
+TEST(CliOutput, AnImportedFabricFindsItsNodeFilesFromWhereItIsWritten) {
+  const TempDir dir;
+  std::filesystem::create_directories(dir.file("deep/er"));
+  ASSERT_EQ(run_weft({"import", "-q", kFixtures + "inside.yaml", "-o", dir.file("deep/er/f.yaml")}).code, 0);
+  const ProgramRun moved = run_weft({"show", dir.file("deep/er/f.yaml")});
+  EXPECT_EQ(moved.code, 0) << moved.err;
+  EXPECT_EQ(run_weft({"import", "-q", dir.file("deep/er/f.yaml"), "-o", dir.file("g.yaml")}).code, 0);
+  EXPECT_EQ(run_weft({"show", dir.file("g.yaml")}).code, 0);
+  EXPECT_EQ(slurp(dir.file("deep/er/f.yaml")).find("hwloc: node/"), std::string::npos);
+}
+
 TEST(CliOutput, AnErrorLeavesTheOldFileAlone) {
   const TempDir dir;
   spill(dir.file("f.yaml"), "precious\n");

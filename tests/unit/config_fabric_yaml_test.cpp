@@ -89,7 +89,7 @@ TEST(FabricYaml, IsWrittenAsATidyPersonWould) {
 TEST(FabricYaml, WritesWhatAWriterMayLeaveOutAndQuotesWhatYamlWouldMistake) {
   FabricSpec spec;
   spec.name = "yes";
-  spec.node_types.push_back({{"dgx #1", {}}, 0, 0, {}, NvlinkScope::none, std::nullopt, Text{"a b.xml", {}}});
+  spec.node_types.push_back({{"dgx #1", {}}, 0, 0, {}, NvlinkScope::none, std::nullopt, Text{"a b.xml", {}}, {}});
   spec.switches.push_back({{"1101", {}}, std::nullopt});
   spec.nodes.push_back({{"gpu01", {}}, {"null", {}}, 7});
   spec.links.push_back(

@@ -35,6 +35,7 @@ struct NodeTypeSpec {
   NvlinkScope nvlink = NvlinkScope::node;
   std::optional<Bandwidth> nvlink_bandwidth;  ///< per GPU, each way
   std::optional<Text> hwloc;                  ///< file of the node's inside, of any kind; gives nic_of_gpu
+  std::vector<Text> hwloc_nics;  ///< NIC i of the type is the file's NIC of this name (mlx5_0); empty = by order
 };
 
 /// One entry of `switches`: a hostlist and its tier (found where absent).

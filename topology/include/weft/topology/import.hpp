@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weft/config/error.hpp"
@@ -43,6 +44,14 @@ struct ImportOptions {
   std::optional<Bandwidth> bandwidth;   ///< per cable, for files without speeds
   Source names;                         ///< GUID to host name map; null = none
   std::optional<std::string> topology;  ///< which topology of a topology.yaml; default its cluster_default
+  std::string node_file;                ///< the inside of a node, of any kind that read_affinity takes; empty = none
+};
+
+/// The GUIDs that a dump shows of an adapter; 0 = not said.
+struct NicGuids {
+  std::uint64_t node = 0;
+  std::uint64_t port = 0;    ///< the first port's
+  std::uint64_t system = 0;  ///< system image
 };
 
 /// A port of a switch and what its cable leads to; names are the spec's.
@@ -67,11 +76,24 @@ struct Imported {
   Notes notes;
   /// InfiniBand dumps only: every cabled switch port, ascending by (GUID, port). What forwarding tables speak of.
   std::vector<SwitchPort> ports = {};
+  /// InfiniBand dumps only: of each node, in the order of its NICs.
+  std::vector<std::pair<std::string, std::vector<NicGuids>>> nic_guids = {};
 };
 
+/// With options.node_file, node types that have as many NICs as it tells take their inside from it (`hwloc`, unless
+/// they name a file themselves). Where a dump and the file both have GUIDs, and all adapters of one node are NICs of
+/// the file, NIC i of that node's type is the NIC of its GUID (`hwloc_nics`); else NICs go by order. Notes say which,
+/// and what the two contradict each other in. Errors besides: those of read_affinity; conflict where it fits no node
+/// type.
+///
 /// Reads a fabric of any kind. Errors: those of the format, with file, line, column, and `unsupported` for a file that
 /// is recognised but holds no fabric.
 [[nodiscard]] Result<Imported> read_fabric(const Source& source, const ImportOptions& options = {});
+
+/// Where a file that a node type names (`hwloc`) lies: relative to the directory of the spec's own file.
+[[nodiscard]] std::string node_file_path(const config::FabricSpec& spec, const std::string& name);
+/// Makes relative names of such files right for a spec that will lie in `directory` (empty: the working directory).
+void move_node_files(config::FabricSpec& spec, const std::string& directory);
 
 // One importer a kind, for tests and fuzzers; read_fabric calls them.
 [[nodiscard]] Result<Imported> import_ibnetdiscover(const Source& source, const ImportOptions& options);
