@@ -214,7 +214,7 @@ NodeName=DEFAULT Sockets=2 CoresPerSocket={cpus // 2} ThreadsPerCore=1 RealMemor
         self.start_ctld()
         if not self.cloud:
             self.start_slurmd(self.nodes)
-        idle = wait_for("nodes", lambda: self.count_idle() >= len(self.nodes), seconds, 0.2)
+        idle = wait_for("nodes", lambda: self.count_idle() >= len(self.nodes), seconds, 0.2 if len(self.nodes) <= 2000 else 3)
         if not idle:
             raise RuntimeError(f"{self.count_idle()} of {len(self.nodes)} nodes came up in {seconds} s")
 
@@ -300,8 +300,8 @@ NodeName=DEFAULT Sockets=2 CoresPerSocket={cpus // 2} ThreadsPerCore=1 RealMemor
                                                       f"no end after {seconds} s\n{expired.stderr or ''}"))
 
     def count_idle(self):
-        out = self.run(["sinfo", "-h", "-N", "-t", "idle", "-o", "%N"], seconds=20).out
-        return len(set(out.split()))
+        out = self.run(["sinfo", "-h", "-t", "idle", "-o", "%N"], seconds=60).out
+        return len({node for part in out.split() for node in expand(part)})
 
     def sbatch(self, *arguments, script="sleep 300", user=None, env=None, fails=False):
         """The job's id; with fails=True the command's result."""

@@ -62,9 +62,11 @@ class Server:
 
     def answer(self):
         line = self.process.stdout.readline()
-        if not line:
-            sys.exit(self.process.wait() or 1)
-        return json.loads(line)
+        try:
+            return json.loads(line)
+        except json.JSONDecodeError:  # it says why in what follows
+            print(line + self.process.communicate()[0])
+            sys.exit(self.process.returncode or 1)
 
     def say(self, word):
         self.process.stdin.write(word + "\n")
@@ -73,9 +75,10 @@ class Server:
 
 
 def main():
-    servers = {plugin: Server(plugin) for plugin in PLUGINS}
-    for server in servers.values():
-        server.answer()
+    servers = {}
+    for plugin in PLUGINS:
+        servers[plugin] = Server(plugin)
+        servers[plugin].answer()  # it is up
     cells = {}
     for state in ("empty", "half busy"):
         if state != "empty":

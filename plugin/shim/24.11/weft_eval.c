@@ -209,6 +209,17 @@ static int _not_now(topology_eval_t* eval, const weft_question_t* question) {
   return ESLURM_LICENSES_UNAVAILABLE;
 }
 
+/* A submission is tried several times over. */
+static void _tell_never(const job_record_t* job, const struct weft_choice* choice) {
+  static uint32_t told;
+
+  if (told != job->job_id)
+    info("weft: %pJ can never run: %s", job, choice->reason);
+  else
+    debug("weft: %pJ can never run: %s", job, choice->reason);
+  told = job->job_id;
+}
+
 static int _answer(topology_eval_t* eval, const weft_question_t* question, const struct weft_choice* choice) {
   job_record_t* job = eval->job_ptr;
 
@@ -226,7 +237,7 @@ static int _answer(topology_eval_t* eval, const weft_question_t* question, const
       weft_note_reason(job->job_id, choice->reason);
       return _not_now(eval, question);
     case WEFT_NEVER:
-      info("weft: %pJ can never run: %s", job, choice->reason);
+      _tell_never(job, choice);
       weft_note_placement(job, NULL);
       weft_note_reason(job->job_id, choice->reason);
       return ESLURM_REQUESTED_TOPO_CONFIG_UNAVAILABLE;

@@ -83,7 +83,7 @@ class Soak:
         self.reconfigured["bad" if bad else "good"] += 1
         if bad and (answer.code == 0 or self.c.ctld_pid() != pid):
             self.c.check("a broken file is refused and the old slurmctld stays", False, answer)
-        if not rig.wait_for("slurmctld", self.c.ctld_answers, 300 if VALGRIND else 60):
+        if not rig.wait_for("slurmctld", self.c.ctld_answers, 300):
             self.c.check("slurmctld answers after a reconfigure", False, answer)
 
     def restart(self):
