@@ -115,7 +115,8 @@ bool weft_tasks_per_node(const char* text, uint32_t* tasks, size_t count) {
 bool weft_directory_make(struct weft_directory* directory, const char* parent, uint32_t job_id) {
   directory->fd = -1;
   if (parent == NULL || parent[0] != '/') parent = "/tmp";
-  const int length = snprintf(directory->path, sizeof(directory->path), "%s/weft-%u-XXXXXX", parent, job_id);
+  /* No hyphen: mpirun of Open MPI 5 takes no path with one for a rankfile. */
+  const int length = snprintf(directory->path, sizeof(directory->path), "%s/weft_%u_XXXXXX", parent, job_id);
   if (length < 0 || (size_t)length >= sizeof(directory->path) || mkdtemp(directory->path) == NULL) {
     directory->path[0] = '\0';
     return false;
