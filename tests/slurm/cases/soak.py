@@ -132,7 +132,8 @@ class Soak:
 def check_log(c):
     """What slurmctld said, and what Weft decided."""
     lines = c.log().splitlines()
-    unexplained = [l for l in lines if "error: weft: JobId" in l or "deadline overrun" in l]
+    # A choice that is complete but late, on a machine that is starved, is told too ("deadline overrun"), and taken.
+    unexplained = [l for l in lines if "error: weft: JobId" in l]
     c.check("no complaint about a job in slurmctld's log", not unexplained or VALGRIND, unexplained[:5])
     # (node_state mis-count, in plenty after --exclusive=topo, is Slurm's own: topology/block has it in the same soak.)
     fatal = [l for l in lines if re.search(r"fatal|assert|segfault|sigsegv|sigabrt", l, re.I) and "reconfiguration refused" not in l]
