@@ -222,6 +222,7 @@ class Chooser {
     }
     std::sort(places.begin(), places.end());
     std::vector<NodeId> out;
+    out.reserve(places.size());
     for (const std::size_t place : places) out.push_back(request_.candidates[place]);
     return out;
   }

@@ -147,6 +147,7 @@ with rig.Cluster(NODES, files={"weft.yaml": "double\n"}, plugins=os.environ["WEF
     os.unlink(c.path("state", "weft_node_order"))
     c.start_ctld()
     c.equal("without a kept order: by name", c.table_order(NODES), NODES)
+    c.check("all nodes come back", rig.wait_for("idle nodes", lambda: c.count_idle() == len(NODES), 60), c.run(["sinfo", "-N"]).out)
     job = c.sbatch("-N2", "--exclusive")
     c.wait_state(job, "RUNNING")
     c.equal("and the first free nodes, as without a plugin", c.job_nodes(job), NODES[:2])

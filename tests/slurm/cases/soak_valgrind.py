@@ -3,8 +3,8 @@
 import os
 import sys
 
-os.environ.setdefault("WEFT_SOAK_OPERATIONS", "40")
-os.environ.setdefault("WEFT_SOAK_NODES", "64")
+os.environ.setdefault("WEFT_SOAK_OPERATIONS", "25")
+os.environ.setdefault("WEFT_SOAK_NODES", "32")
 os.environ["WEFT_SOAK_VALGRIND"] = "1"
 
 import soak  # noqa: E402
