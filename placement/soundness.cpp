@@ -93,6 +93,7 @@ bool as_good(const Fabric& fabric, const Request& request, const std::vector<Nod
                   request.job->cross_rail ? request.job->cross_rail : request.traffic->cross_rail);
   const auto cost = [&](const std::vector<NodeId>& of) {
     std::vector<std::uint32_t> spot_of;
+    spot_of.reserve(of.size());
     for (const NodeId n : of) spot_of.push_back(spots.spot_of(n));
     return cost_of_map(graph, spots, spot_of);
   };
