@@ -146,4 +146,9 @@ std::string describe(const Ineligible& reasons, std::uint32_t ranks_per_node) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::uint32_t weight_of(const Fabric& fabric, const Request& request, const PlaceOptions& options, NodeId node) {
+  if (options.node_weight == NodeWeight::ignore) return 0;
+  return request.weights.empty() ? fabric.weight(node) : request.weights[index(node)];
+}
+
 }  // namespace weft::placement

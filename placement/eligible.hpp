@@ -37,6 +37,10 @@ struct Eligible {
 /// "12 busy, 3 down" for messages; empty where every node qualifies.
 [[nodiscard]] std::string describe(const Ineligible& reasons, std::uint32_t ranks_per_node);
 
+/// What a node weighs: the request's weight, else the fabric's; 0 where weights are ignored.
+[[nodiscard]] std::uint32_t weight_of(const topology::Fabric& fabric, const Request& request,
+                                      const PlaceOptions& options, topology::NodeId node);
+
 /// Level of a constraint's word in this fabric; the coarsest level where the fabric has none so high.
 [[nodiscard]] topology::Level level_of(const topology::Fabric& fabric, config::LevelName name);
 

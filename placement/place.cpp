@@ -189,9 +189,7 @@ Result<Placement> soundest(const Fabric& fabric, const Request& request, const E
 // Nodes of higher weight only where those of lower weight do not do.
 Result<Placement> lightest(const Fabric& fabric, const Request& request, const Eligible& eligible,
                            const PlaceOptions& options, PlaceStats& stats) {
-  const auto weight = [&](std::uint32_t n) {
-    return request.weights.empty() ? fabric.weight(NodeId{n}) : request.weights[n];
-  };
+  const auto weight = [&](std::uint32_t n) { return weight_of(fabric, request, options, NodeId{n}); };
   std::vector<std::uint32_t> weights;
   for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
     if (eligible.mask[n]) weights.push_back(weight(n));

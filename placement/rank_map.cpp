@@ -139,14 +139,9 @@ class Mapper {
     std::vector<NodeId>& out = classes <= kMostSpotsOfAll ? all : near;
     std::stable_sort(out.begin(), out.end(), [&](NodeId a, NodeId b) {
       if (required_[index(a)] != required_[index(b)]) return bool{required_[index(a)]};
-      return weight(a) < weight(b);
+      return weight_of(fabric_, request_, options_, a) < weight_of(fabric_, request_, options_, b);
     });
     return std::move(out);
-  }
-
-  [[nodiscard]] std::uint32_t weight(NodeId n) const {
-    if (options_.node_weight == NodeWeight::ignore) return 0;
-    return request_.weights.empty() ? fabric_.weight(n) : request_.weights[index(n)];
   }
 
   // How many of a list's nodes a domain commonly holds, for each level at which it is on several, finest first.

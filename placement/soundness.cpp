@@ -34,15 +34,12 @@ std::vector<std::uint32_t> slowed_links(const Fabric& fabric) {
 std::vector<NodeId> without_slowed(const Fabric& fabric, const Request& request, const Eligible& eligible,
                                    const PlaceOptions& options, const std::vector<std::uint32_t>& slowed,
                                    std::vector<NodeId> nodes) {
-  const auto weight = [&](NodeId n) {
-    if (options.node_weight == NodeWeight::ignore) return 0U;
-    return request.weights.empty() ? fabric.weight(n) : request.weights[index(n)];
-  };
   // Nodes of equal kind may take each other's place. Racks of one node are all alike.
   const auto kind = [&](NodeId n) {
     const auto rack = fabric.domain_of(topology::kNvlinkLevel, n);
     const bool alone = fabric.domain_nodes(topology::kNvlinkLevel, rack).size() == 1;
-    return std::tuple(index(fabric.class_of(n)), alone ? ~0U : index(rack), index(fabric.type_id(n)), weight(n));
+    return std::tuple(index(fabric.class_of(n)), alone ? ~0U : index(rack), index(fabric.type_id(n)),
+                      weight_of(fabric, request, options, n));
   };
   struct Group {
     std::vector<std::size_t> places;  // in the job
