@@ -96,10 +96,10 @@ class Mapper {
 
   Start between_pods(std::vector<std::uint32_t> spot_of, Budget& budget) {
     // Parts made anew are the same whenever the places are.
-    std::vector<std::uint32_t> places = spot_of;
-    std::sort(places.begin(), places.end());
-    const Parts parts = places == parted_ ? Parts::kept : Parts::anew;
-    parted_ = std::move(places);
+    std::vector<std::uint32_t> held(spots_.count(), 0);
+    for (const std::uint32_t s : spot_of) ++held[s];
+    const Parts parts = held == parted_ ? Parts::kept : Parts::anew;
+    parted_ = std::move(held);
     const std::uint64_t rest = hold_back(budget, budget.left - budget.left / (parts == Parts::anew ? 4 : 16));
     spot_of = search_levels(graph_, spots_, std::move(spot_of), 0, 1, parts, budget);
     budget.left += rest;
@@ -274,7 +274,7 @@ class Mapper {
   SearchRules search_rules_;
   std::vector<Start> starts_;  // ascending by cost
   std::size_t most_starts_ = kMostStarts;
-  std::vector<std::uint32_t> parted_;  // places among which parts were last made anew
+  std::vector<std::uint32_t> parted_;  // nodes of each spot among which parts were last made anew
 };
 
 // A ring over the nodes in their order, each GPU with its like. On a hierarchical fabric nothing beats the best fit in
