@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "node_order.hpp"
 #include "objective.hpp"
 #include "rank_map.hpp"
 #include "weft/placement/score.hpp"
@@ -62,7 +63,7 @@ std::vector<NodeId> balanced(const Fabric& fabric, const Eligible& eligible, con
   std::vector<NodeId> out;
   for (const auto& [leaf, has] : free)
     out.insert(out.end(), has.begin(), has.begin() + static_cast<std::ptrdiff_t>(take[leaf]));
-  std::sort(out.begin(), out.end(), [&](NodeId a, NodeId b) { return fabric.fabric_rank(a) < fabric.fabric_rank(b); });
+  sort_in_fabric_order(fabric, out);
   return out;
 }
 

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <map>
 
 #include "inside_score.hpp"
+#include "node_order.hpp"
 #include "weft/config/hostlist.hpp"
 #include "weft/placement/io.hpp"
 
@@ -137,8 +137,7 @@ std::string write_placement_text(const Fabric& fabric, const Placement& placemen
   std::string out = line("job", fmt::format("{}: {} nodes, {} ranks{}{}", job.name, placement.nodes.size(),
                                             placement.ranks.size(), sizes.empty() ? "" : ", ", fmt::join(sizes, " ")));
   std::vector<NodeId> sorted = placement.nodes;
-  std::sort(sorted.begin(), sorted.end(),
-            [&](NodeId a, NodeId b) { return fabric.fabric_rank(a) < fabric.fabric_rank(b); });
+  sort_in_fabric_order(fabric, sorted);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const auto leaf = fabric.domain_of(topology::kLeafLevel, sorted[i]);

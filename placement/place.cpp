@@ -6,6 +6,7 @@
 #include "eligible.hpp"
 #include "fastest.hpp"
 #include "growth.hpp"
+#include "node_order.hpp"
 #include "objective.hpp"
 #include "packed_runs.hpp"
 #include "part_nodes.hpp"
@@ -110,8 +111,7 @@ Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const 
   if (!fabric.hierarchical() && rules.segment == 0 && !rules.max_leaves && !rules.max_pods) {
     std::vector<NodeId> ball = grow_ball(fabric, eligible, rules.nodes);
     std::vector<NodeId> sorted = ball;
-    std::sort(sorted.begin(), sorted.end(),
-              [&](NodeId a, NodeId b) { return fabric.fabric_rank(a) < fabric.fabric_rank(b); });
+    sort_in_fabric_order(fabric, sorted);
     add_candidate(out, std::move(sorted));
     add_candidate(out, std::move(ball));
   }

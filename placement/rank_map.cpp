@@ -9,6 +9,7 @@
 #include "greedy_map.hpp"
 #include "level_search.hpp"
 #include "node_graph.hpp"
+#include "node_order.hpp"
 #include "rank_search.hpp"
 #include "region_map.hpp"
 #include "spots.hpp"
@@ -246,8 +247,7 @@ class Mapper {
     for (std::uint32_t s = 0; s < spots_.count(); ++s) {
       const auto& nodes = spots_.spot(s).nodes;
       give[s].assign(nodes.begin(), nodes.begin() + count[s]);
-      std::sort(give[s].begin(), give[s].end(),
-                [&](NodeId a, NodeId b) { return fabric_.fabric_rank(a) < fabric_.fabric_rank(b); });
+      sort_in_fabric_order(fabric_, give[s]);
     }
     std::vector<NodeId> out;
     out.reserve(spot_of.size());

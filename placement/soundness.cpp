@@ -5,19 +5,17 @@
 #include <map>
 #include <tuple>
 
+#include "node_order.hpp"
 #include "rank_map.hpp"
 #include "rank_search.hpp"
 #include "spots.hpp"
 #include "traffic_digest.hpp"
 
 namespace weft::placement {
-namespace {
 
 using topology::Fabric;
 using topology::index;
 using topology::NodeId;
-
-}  // namespace
 
 std::vector<std::uint32_t> slowed_links(const Fabric& fabric) {
   std::vector<std::uint32_t> out;
@@ -71,8 +69,7 @@ std::vector<NodeId> without_slowed(const Fabric& fabric, const Request& request,
       if (!fewer(*spare, *worst)) break;
       *worst = *spare;
     }
-    std::sort(group.held.begin(), group.held.end(),
-              [&](NodeId a, NodeId b) { return fabric.fabric_rank(a) < fabric.fabric_rank(b); });
+    sort_in_fabric_order(fabric, group.held);
     for (std::size_t i = 0; i < group.held.size(); ++i) nodes[group.places[i]] = group.held[i];
   }
   return nodes;
