@@ -34,6 +34,19 @@ struct Eligible {
 /// required than the job has; usage where the mask's size is not the fabric's.
 [[nodiscard]] Result<Eligible> eligible_nodes(const topology::Fabric& fabric, const Request& request);
 
+/// Takes the nodes that `out` names out of `from`; required ones stay. O(nodes).
+template <typename Out>
+[[nodiscard]] Eligible without(Eligible from, Out out) {
+  std::vector<bool> stays(from.mask.size(), false);
+  for (const topology::NodeId n : from.required) stays[topology::index(n)] = true;
+  for (std::uint32_t n = 0; n < from.mask.size(); ++n)
+    if (from.mask[n] && !stays[n] && out(topology::NodeId{n})) {
+      from.mask[n] = false;
+      --from.count;
+    }
+  return from;
+}
+
 /// "12 busy, 3 down" for messages; empty where every node qualifies.
 [[nodiscard]] std::string describe(const Ineligible& reasons, std::uint32_t ranks_per_node);
 

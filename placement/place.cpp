@@ -171,12 +171,7 @@ Result<Placement> soundest(const Fabric& fabric, const Request& request, const E
   std::vector<NodeId> nodes = without_slowed(fabric, request, eligible, options, slowed, placed->nodes);
   const bool still = std::any_of(nodes.begin(), nodes.end(), slow);
   if (still && options.objective == Objective::traffic && request.traffic->flow_count() <= kMaxScoredFlows) {
-    Eligible sound = eligible;
-    for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
-      if (sound.mask[n] && slowed[n] > 0) {
-        sound.mask[n] = false;
-        --sound.count;
-      }
+    const Eligible sound = without(eligible, slow);
     const bool all = std::none_of(eligible.required.begin(), eligible.required.end(), slow);
     if (all && sound.count >= request.job->nodes) {
       auto other = best_map(fabric, request, sound, options, stats);
@@ -189,27 +184,17 @@ Result<Placement> soundest(const Fabric& fabric, const Request& request, const E
 // Nodes of higher weight only where those of lower weight do not do.
 Result<Placement> lightest(const Fabric& fabric, const Request& request, const Eligible& eligible,
                            const PlaceOptions& options, PlaceStats& stats) {
-  const auto weight = [&](std::uint32_t n) { return weight_of(fabric, request, options, NodeId{n}); };
+  const auto weight = [&](NodeId n) { return weight_of(fabric, request, options, n); };
   std::vector<std::uint32_t> weights;
   for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
-    if (eligible.mask[n]) weights.push_back(weight(n));
+    if (eligible.mask[n]) weights.push_back(weight(NodeId{n}));
   std::sort(weights.begin(), weights.end());
   // Fewer nodes than the job has cannot do.
   std::size_t at = request.job->nodes - 1;
   weights.erase(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(at));
   weights.erase(std::unique(weights.begin(), weights.end()), weights.end());
   for (at = 0; at + 1 < weights.size(); ++at) {
-    Eligible light = eligible;
-    for (std::uint32_t n = 0; n < fabric.node_count(); ++n)
-      if (light.mask[n] && weight(n) > weights[at]) {
-        light.mask[n] = false;
-        --light.count;
-      }
-    for (const NodeId n : eligible.required)
-      if (!light.mask[index(n)]) {
-        light.mask[index(n)] = true;
-        ++light.count;
-      }
+    const Eligible light = without(eligible, [&](NodeId n) { return weight(n) > weights[at]; });
     if (auto placed = soundest(fabric, request, light, options, stats)) return placed;
   }
   return soundest(fabric, request, eligible, options, stats);
