@@ -33,15 +33,16 @@ class Builder {
  public:
   explicit Builder(const Fabric& fabric) : fabric_(fabric) {}
 
-  Locality build(const Eligible& eligible) {
+  // `nodes` in fabric order.
+  Locality build(const Eligible& eligible, std::span<const NodeId> nodes) {
     out_.has_pods = fabric_.level_count() > topology::kPodLevel;
-    out_.nodes.reserve(eligible.count);
-    for (const NodeId n : fabric_.fabric_order())
+    out_.nodes.reserve(std::min<std::size_t>(eligible.count, nodes.size()));
+    for (const NodeId n : nodes)
       if (eligible.mask[index(n)]) out_.nodes.push_back(n);
-    std::vector<bool> required(fabric_.node_count(), false);
-    for (const NodeId n : eligible.required) required[index(n)] = true;
+    std::vector<NodeId> required = eligible.required;
+    std::sort(required.begin(), required.end());
     out_.required.reserve(out_.nodes.size());
-    for (const NodeId n : out_.nodes) out_.required.push_back(required[index(n)]);
+    for (const NodeId n : out_.nodes) out_.required.push_back(std::binary_search(required.begin(), required.end(), n));
     islands_ = islands_of(fabric_, out_.nodes);
     for (const std::uint32_t i : islands_) out_.islands = std::max(out_.islands, i + 1);
     cut();
@@ -179,7 +180,14 @@ std::vector<std::uint32_t> islands_of(const Fabric& fabric, std::span<const Node
   return out;
 }
 
-Locality build_locality(const Fabric& fabric, const Eligible& eligible) { return Builder(fabric).build(eligible); }
+Locality build_locality(const Fabric& fabric, const Eligible& eligible) {
+  return Builder(fabric).build(eligible, fabric.fabric_order());
+}
+
+Locality build_locality(const Fabric& fabric, const Eligible& eligible, topology::Level level,
+                        topology::DomainId domain) {
+  return Builder(fabric).build(eligible, fabric.domain_nodes(level, domain));
+}
 
 Locality with_rules(const Locality& ground, const SelectRules& rules) {
   Locality out = ground;

@@ -66,6 +66,9 @@ struct Locality {
 
 /// Without rules: caps, needs and the order of a pod's leaves are not filled in.
 [[nodiscard]] Locality build_locality(const topology::Fabric& fabric, const Eligible& eligible);
+/// The same of one domain alone. O(nodes of the domain), in a connected hierarchy.
+[[nodiscard]] Locality build_locality(const topology::Fabric& fabric, const Eligible& eligible, topology::Level level,
+                                      topology::DomainId domain);
 /// The same ground under rules. O(nodes).
 [[nodiscard]] Locality with_rules(const Locality& ground, const SelectRules& rules);
 

@@ -10,32 +10,29 @@
 namespace weft::placement {
 
 using topology::Fabric;
-using topology::index;
 using topology::Level;
 using topology::NodeId;
 
-std::optional<Level> spanned_level(const Fabric& fabric, const NodeMask& mask, std::uint32_t nodes) {
+std::optional<SpannedDomains> SpannedDomains::find(const Fabric& fabric, const Eligible& eligible,
+                                                   std::uint32_t nodes) {
+  SpannedDomains out(fabric, eligible, nodes);
   for (Level level = std::min<Level>(topology::kPodLevel, static_cast<Level>(fabric.level_count() - 1));
        level >= topology::kLeafLevel; --level) {
-    const std::vector<std::uint32_t> free = free_by_domain(fabric, level, mask);
-    if (*std::max_element(free.begin(), free.end()) < nodes) return level;
+    out.free_ = free_by_domain(fabric, level, eligible.mask);
+    if (*std::max_element(out.free_.begin(), out.free_.end()) >= nodes) continue;
+    out.level_ = level;
+    out.ground_.resize(out.free_.size());
+    return out;
   }
   return std::nullopt;
 }
 
-Result<std::vector<NodeId>> nodes_in_domain(const Fabric& fabric, const Eligible& eligible, Level level,
-                                            topology::DomainId domain, std::uint32_t count) {
-  Eligible here;
-  here.mask.assign(fabric.node_count(), false);
-  for (const NodeId n : fabric.domain_nodes(level, domain)) {
-    here.mask[index(n)] = eligible.mask[index(n)];
-    here.count += eligible.mask[index(n)] ? 1 : 0;
-  }
-  for (const NodeId n : eligible.required)
-    if (here.mask[index(n)]) here.required.push_back(n);
+Result<std::vector<NodeId>> SpannedDomains::take(std::uint32_t domain, std::uint32_t count) {
+  std::optional<Locality>& ground = ground_[domain];
+  if (!ground) ground = build_locality(*fabric_, *eligible_, level_, topology::DomainId{domain});
   SelectRules rules;
   rules.nodes = count;
-  return select_nodes(fabric, here, rules);
+  return select_nodes(*fabric_, *ground, rules);
 }
 
 namespace {
@@ -67,12 +64,11 @@ std::uint32_t pack(std::vector<Part>& parts, const std::vector<std::uint32_t>& f
   return cut;
 }
 
-std::vector<NodeId> nodes_of(const Fabric& fabric, const Eligible& eligible, Level level,
-                             const std::vector<Part>& parts) {
+std::vector<NodeId> nodes_of(SpannedDomains& domains, const std::vector<Part>& parts) {
   std::vector<NodeId> out, pieces;
   for (const Part& p : parts) {
     if (p.whole + p.piece == 0) continue;
-    auto here = nodes_in_domain(fabric, eligible, level, topology::DomainId{p.domain}, p.whole + p.piece);
+    auto here = domains.take(p.domain, p.whole + p.piece);
     if (!here) return {};
     const auto border = here->begin() + static_cast<std::ptrdiff_t>(p.whole);
     out.insert(out.end(), here->begin(), border);
@@ -84,12 +80,11 @@ std::vector<NodeId> nodes_of(const Fabric& fabric, const Eligible& eligible, Lev
 
 }  // namespace
 
-std::vector<std::vector<NodeId>> packed_runs(const Fabric& fabric, const Eligible& eligible, std::uint32_t nodes,
-                                             std::uint32_t run) {
+std::vector<std::vector<NodeId>> packed_runs(SpannedDomains& domains, std::uint32_t run) {
   std::vector<std::vector<NodeId>> out;
-  const auto level = spanned_level(fabric, eligible.mask, nodes);
-  if (!level || !eligible.required.empty() || nodes % run != 0 || run < 2 || run >= nodes) return out;
-  const std::vector<std::uint32_t> free = free_by_domain(fabric, *level, eligible.mask);
+  const std::uint32_t nodes = domains.nodes();
+  if (!domains.eligible().required.empty() || nodes % run != 0 || run < 2 || run >= nodes) return out;
+  const std::vector<std::uint32_t>& free = domains.free();
   std::vector<Part> all(free.size());
   for (std::uint32_t d = 0; d < free.size(); ++d) all[d].domain = d;
   std::stable_sort(all.begin(), all.end(),
@@ -104,7 +99,7 @@ std::vector<std::vector<NodeId>> packed_runs(const Fabric& fabric, const Eligibl
     const std::uint32_t cut = pack(parts, free, nodes, run);
     if (cut == before) break;  // the domains left hold no whole run
     before = cut;
-    if (auto list = nodes_of(fabric, eligible, *level, parts); !list.empty()) out.push_back(std::move(list));
+    if (auto list = nodes_of(domains, parts); !list.empty()) out.push_back(std::move(list));
   }
   return out;
 }

@@ -15,23 +15,44 @@
 #include <vector>
 
 #include "eligible.hpp"
+#include "locality.hpp"
 #include "weft/topology/fabric.hpp"
 
 namespace weft::placement {
 
-/// The highest level, pods at most, no domain of which has `nodes` eligible nodes; nullopt where one leaf does.
-[[nodiscard]] std::optional<topology::Level> spanned_level(const topology::Fabric& fabric, const NodeMask& mask,
-                                                           std::uint32_t nodes);
+/// The domains over which a job must be spread: those of the highest level, pods at most, no domain of which has as
+/// many eligible nodes as it takes. Found once, for many lists; fabric and eligible nodes must outlive it.
+class SpannedDomains {
+ public:
+  /// nullopt where one leaf has `nodes` eligible nodes. O(nodes of the fabric).
+  [[nodiscard]] static std::optional<SpannedDomains> find(const topology::Fabric& fabric, const Eligible& eligible,
+                                                          std::uint32_t nodes);
 
-/// As many eligible nodes of one domain as asked for, by best fit, in fabric order. Errors: infeasible.
-[[nodiscard]] Result<std::vector<topology::NodeId>> nodes_in_domain(const topology::Fabric& fabric,
-                                                                    const Eligible& eligible, topology::Level level,
-                                                                    topology::DomainId domain, std::uint32_t count);
+  [[nodiscard]] topology::Level level() const { return level_; }
+  /// Eligible nodes of each domain.
+  [[nodiscard]] const std::vector<std::uint32_t>& free() const { return free_; }
+  /// The nodes that the job takes.
+  [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
+  [[nodiscard]] const Eligible& eligible() const { return *eligible_; }
 
-/// Lists of `nodes` nodes, a multiple of `run`: the whole runs, domain by domain, then the pieces. None where no domain
-/// holds a whole run, where one domain holds the job, and where nodes are required. O(nodes).
-[[nodiscard]] std::vector<std::vector<topology::NodeId>> packed_runs(const topology::Fabric& fabric,
-                                                                     const Eligible& eligible, std::uint32_t nodes,
-                                                                     std::uint32_t run);
+  /// `count` eligible nodes of one domain, by best fit, in fabric order; the required ones of the domain among them.
+  /// Errors: infeasible. O(nodes of the domain). What is free in a domain is kept for the next call.
+  [[nodiscard]] Result<std::vector<topology::NodeId>> take(std::uint32_t domain, std::uint32_t count);
+
+ private:
+  SpannedDomains(const topology::Fabric& fabric, const Eligible& eligible, std::uint32_t nodes)
+      : fabric_(&fabric), eligible_(&eligible), nodes_(nodes) {}
+
+  const topology::Fabric* fabric_;
+  const Eligible* eligible_;
+  std::uint32_t nodes_;
+  topology::Level level_ = topology::kLeafLevel;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::optional<Locality>> ground_;  // by domain
+};
+
+/// Lists of as many nodes as the job takes, a multiple of `run`: the whole runs, domain by domain, then the pieces.
+/// None where no domain holds a whole run, and where nodes are required. O(nodes of the domains used), a list.
+[[nodiscard]] std::vector<std::vector<topology::NodeId>> packed_runs(SpannedDomains& domains, std::uint32_t run);
 
 }  // namespace weft::placement

@@ -75,13 +75,26 @@ void add_candidate(std::vector<std::vector<NodeId>>& to, std::vector<NodeId> nod
   if (!nodes.empty() && std::find(to.begin(), to.end(), nodes) == to.end()) to.push_back(std::move(nodes));
 }
 
-// In whatever order.
-bool same_nodes_as_any(const std::vector<std::vector<NodeId>>& lists, std::vector<NodeId> nodes) {
+std::vector<NodeId> sorted(std::vector<NodeId> nodes) {
   std::sort(nodes.begin(), nodes.end());
-  return std::any_of(lists.begin(), lists.end(), [&](std::vector<NodeId> list) {
-    std::sort(list.begin(), list.end());
-    return list == nodes;
-  });
+  return nodes;
+}
+
+// Lists that keep groups of one dimension whole, of nodes that no list has yet.
+void add_packed(std::vector<std::vector<NodeId>>& to, const Fabric& fabric, const Request& request,
+                const Eligible& eligible) {
+  const std::vector<std::uint32_t> runs = grid_runs(request);
+  if (runs.empty()) return;
+  auto domains = SpannedDomains::find(fabric, eligible, request.job->nodes);
+  if (!domains) return;
+  std::vector<std::vector<NodeId>> known;
+  for (const auto& list : to) known.push_back(sorted(list));
+  for (const std::uint32_t run : runs)
+    for (auto& nodes : packed_runs(*domains, run)) {
+      const std::size_t before = known.size();
+      add_candidate(known, sorted(nodes));
+      if (known.size() > before) to.push_back(std::move(nodes));
+    }
 }
 
 // Node lists in rank order, the plain best fit first.
@@ -103,16 +116,13 @@ Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const 
         if (auto nodes = select_nodes(fabric, ground, aligned)) add_candidate(out, std::move(*nodes));
       }
     }
-    if (!rules.max_leaves && !rules.max_pods)
-      for (const std::uint32_t run : grid_runs(request))
-        for (auto& nodes : packed_runs(fabric, eligible, rules.nodes, run))
-          if (!same_nodes_as_any(out, nodes)) add_candidate(out, std::move(nodes));
+    if (!rules.max_leaves && !rules.max_pods) add_packed(out, fabric, request, eligible);
   }
   if (!fabric.hierarchical() && rules.segment == 0 && !rules.max_leaves && !rules.max_pods) {
     std::vector<NodeId> ball = grow_ball(fabric, eligible, rules.nodes);
-    std::vector<NodeId> sorted = ball;
-    sort_in_fabric_order(fabric, sorted);
-    add_candidate(out, std::move(sorted));
+    std::vector<NodeId> in_order = ball;
+    sort_in_fabric_order(fabric, in_order);
+    add_candidate(out, std::move(in_order));
     add_candidate(out, std::move(ball));
   }
   return out;
@@ -121,10 +131,6 @@ Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const 
 // Of maps equal in traffic, the one that leaves the largest gangs of free nodes.
 const std::vector<NodeId>& roomiest(const Fabric& fabric, const Request& request,
                                     const std::vector<std::vector<NodeId>>& maps) {
-  const auto sorted = [](std::vector<NodeId> nodes) {
-    std::sort(nodes.begin(), nodes.end());
-    return nodes;
-  };
   const std::vector<NodeId> first = sorted(maps.front());
   if (std::all_of(maps.begin() + 1, maps.end(), [&](const auto& m) { return sorted(m) == first; })) return maps.front();
   const FreeGangs gangs(fabric, request.free);

@@ -9,7 +9,6 @@
 #include "packed_runs.hpp"
 #include "rank_map.hpp"
 #include "region_map.hpp"
-#include "spread.hpp"
 #include "spread_plan.hpp"
 #include "tilings.hpp"
 #include "traffic_digest.hpp"
@@ -65,8 +64,8 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
                                               const PlaceOptions& options) {
   const auto grid = node_grid(request.layout, request.ranks_per_node);
   if (!grid || grid->extent.size() < 2 || request.job->constraints.segment) return std::nullopt;
-  const auto level = spanned_level(fabric, eligible.mask, request.job->nodes);
-  if (!level) return std::nullopt;
+  auto domains = SpannedDomains::find(fabric, eligible, request.job->nodes);
+  if (!domains) return std::nullopt;
   const std::vector<double> w = weights(request, *grid);
   const auto heavy = static_cast<std::size_t>(std::max_element(w.begin(), w.end()) - w.begin());
   SpreadProblem problem;
@@ -76,7 +75,7 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
   problem.column_weight = 0;
   for (std::size_t k = 0; k < w.size(); ++k)
     if (k != heavy) problem.column_weight = std::max(problem.column_weight, w[k]);
-  problem.capacity = free_by_domain(fabric, *level, eligible.mask);
+  problem.capacity = domains->free();
   const SpreadPlan plan = plan_spread(problem);
 
   // Cells back to the rank order's nodes: the heavy dimension's coordinate is the column.
@@ -93,7 +92,7 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
   std::map<std::uint32_t, std::vector<NodeId>> chosen;
   std::vector<NodeId> all;
   for (const auto& [pod, nodes] : count) {
-    auto here = nodes_in_domain(fabric, eligible, *level, topology::DomainId{pod}, nodes);
+    auto here = domains->take(pod, nodes);
     if (!here) return std::nullopt;
     all.insert(all.end(), here->begin(), here->end());
     chosen[pod] = std::move(*here);
@@ -106,7 +105,7 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
   std::vector<std::uint32_t> spot_of;
   spot_of.reserve(pod_of.size());
   for (const std::uint32_t p : pod_of) spot_of.push_back(spots.spot_of(chosen[p][next[p]++]));
-  if (fabric.hierarchical() && *level == topology::kPodLevel) {
+  if (fabric.hierarchical() && domains->level() == topology::kPodLevel) {
     Budget budget{options.budget_steps > 0 ? options.budget_steps : default_budget(graph.halves.size()), 0,
                   &options.stop, false};
     spot_of = search_levels(graph, spots, std::move(spot_of), 1, kSpotDepths, Parts::anew, budget);

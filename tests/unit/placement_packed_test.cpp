@@ -42,7 +42,9 @@ TEST(PackedRuns, WholeRunsFirstThenPiecesLargestFirst) {
   const Eligible eligible = some_free(f);
   const auto lists = [&](std::uint32_t nodes, std::uint32_t run) {
     std::vector<std::vector<std::string>> out;
-    for (const auto& list : packed_runs(f, eligible, nodes, run)) out.push_back(names(f, list));
+    auto domains = SpannedDomains::find(f, eligible, nodes);
+    if (!domains) return out;
+    for (const auto& list : packed_runs(*domains, run)) out.push_back(names(f, list));
     return out;
   };
   // 16 nodes on the three fullest leaves: one run of four in each, and what they have left, 3 + 1, for the fourth. The
