@@ -135,8 +135,12 @@ const std::vector<NodeId>& roomiest(const Fabric& fabric, const Request& request
   if (std::all_of(maps.begin() + 1, maps.end(), [&](const auto& m) { return sorted(m) == first; })) return maps.front();
   const FreeGangs gangs(fabric, request.free);
   std::size_t best = 0;
+  Gangs largest = gangs.without(maps.front());
   for (std::size_t i = 1; i < maps.size(); ++i)
-    if (better_gangs(gangs.without(maps[i]), gangs.without(maps[best]))) best = i;
+    if (Gangs here = gangs.without(maps[i]); better_gangs(here, largest)) {
+      best = i;
+      largest = std::move(here);
+    }
   return maps[best];
 }
 
