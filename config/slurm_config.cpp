@@ -27,20 +27,21 @@ void read_word(Fields& fields, std::string_view key, const std::array<std::strin
   }
 }
 
-void read_deadline(Fields& fields, Seconds& out) {
-  const Node* node = fields.find("deadline");
+void read_seconds(Fields& fields, std::string_view key, Seconds least, Seconds most, std::string_view example,
+                  Seconds& out) {
+  const Node* node = fields.find(key);
   if (node == nullptr) return;
   const Document& doc = fields.doc();
-  const Result<std::string> text = as_text(doc, *node, "deadline");
+  const Result<std::string> text = as_text(doc, *node, key);
   if (!text) return fields.set_fault(text.error());
   const auto value = parse_seconds(*text);
-  const std::string range = fmt::format("{} to {}, such as 10ms", to_string(kMinDeadline), to_string(kMaxDeadline));
+  const std::string range = fmt::format("{} to {}, such as {}", to_string(least), to_string(most), example);
   if (!value)
     return fields.set_fault(
-        doc.error(ErrorCode::bad_unit, *node, fmt::format("deadline: {}", value.error().message), range));
-  if (*value < kMinDeadline || *value > kMaxDeadline)
+        doc.error(ErrorCode::bad_unit, *node, fmt::format("{}: {}", key, value.error().message), range));
+  if (*value < least || *value > most)
     return fields.set_fault(
-        doc.error(ErrorCode::bad_value, *node, fmt::format("deadline is {}", describe(*node)), range));
+        doc.error(ErrorCode::bad_value, *node, fmt::format("{} is {}", key, describe(*node)), range));
   out = *value;
 }
 
@@ -82,9 +83,10 @@ Result<SlurmConfig> parse_slurm_config(const Source& source) {
   if (!doc) return fail(doc.error());
   SlurmConfig out;
   out.source = source;
-  Fields fields(*doc, doc->root, "weft.yaml",
-                {"weft", "fabric", "names", "health", "node_type", "bandwidth", "topology", "objective", "budget_steps",
-                 "deadline", "default_layout", "node_weight", "decision_log", "on_error"});
+  Fields fields(
+      *doc, doc->root, "weft.yaml",
+      {"weft", "fabric", "names", "health", "node_type", "bandwidth", "topology", "objective", "budget_steps",
+       "deadline", "patience", "patience_limit", "default_layout", "node_weight", "decision_log", "on_error"});
   fields.need_text("fabric", out.fabric, "fabric.yaml");
   fields.read_text("names", out.names);
   fields.read_text("health", out.health);
@@ -93,7 +95,9 @@ Result<SlurmConfig> parse_slurm_config(const Source& source) {
   fields.read_text("topology", out.topology);
   read_word(fields, "objective", kObjectives, out.objective);
   fields.read_unsigned("budget_steps", out.budget_steps, 0, kMaxBudgetSteps);
-  read_deadline(fields, out.deadline);
+  read_seconds(fields, "deadline", kMinDeadline, kMaxDeadline, "10ms", out.deadline);
+  fields.read_unsigned("patience", out.patience, 0, kMaxPatience);
+  read_seconds(fields, "patience_limit", Seconds{1}, kMaxPatienceLimit, "1h", out.patience_limit);
   read_default_layout(fields, out.default_layout);
   read_word(fields, "node_weight", kNodeWeights, out.node_weight);
   read_decision_log(fields, out.decision_log);

@@ -156,6 +156,11 @@ struct Asked {
     required = rig.set(numbers);
     return *this;
   }
+  /// What it could have if it were alone.
+  Asked& within(const std::vector<int>& numbers) {
+    reach = rig.set(numbers);
+    return *this;
+  }
   Asked& flags(std::uint32_t bits) {
     request.flags |= bits;
     return *this;
@@ -186,6 +191,10 @@ struct Asked {
     if (!possible.empty()) {
       request.possible = possible.data();
       request.possible_count = possible.size();
+    }
+    if (!reach.empty()) {
+      request.reach = reach.data();
+      request.reach_count = reach.size();
     }
     if (!cpus.empty()) request.node_cpus = cpus.data();
     if (!gpus.empty()) request.node_gpus = gpus.data();
@@ -226,7 +235,7 @@ struct Asked {
   const Rig& rig;
   weft_request request{};
   weft_choice choice{};
-  std::vector<std::uint32_t> usable, required, possible, cpus, gpus, weights, chosen;
+  std::vector<std::uint32_t> usable, required, possible, reach, cpus, gpus, weights, chosen;
   std::vector<std::uint64_t> free_gpus, chosen_gpus;
   std::string said;
   int status = 0;

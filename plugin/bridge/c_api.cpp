@@ -141,6 +141,12 @@ int weft_bridge_choose(weft_bridge* bridge, const weft_request* request, weft_ch
   return WEFT_OK;
 }
 
+int weft_bridge_patient(const weft_bridge* bridge, const char* spec, size_t length) noexcept {
+  if (bridge == nullptr) return 0;
+  const std::string_view said = spec == nullptr ? std::string_view() : std::string_view(spec, length);
+  return weft::bridge::may_be_patient(bridge->bridge->model().settings, said) ? 1 : 0;
+}
+
 void weft_bridge_outcome(weft_bridge* bridge, uint64_t decision, int taken, const char* reason) noexcept {
   if (bridge == nullptr) return;
   static_cast<void>(guarded(bridge, "outcome", [&] {
@@ -280,6 +286,7 @@ const weft_bridge_api* weft_bridge_get_api(uint32_t abi) noexcept {
                                        weft_bridge_bind,
                                        weft_bridge_node_ranks,
                                        weft_bridge_choose,
+                                       weft_bridge_patient,
                                        weft_bridge_outcome,
                                        weft_bridge_whole_domains,
                                        weft_bridge_named_nodes,

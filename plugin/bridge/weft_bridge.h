@@ -43,7 +43,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-#define WEFT_BRIDGE_ABI 2u      /* changes with any change of a struct or a signature */
+#define WEFT_BRIDGE_ABI 3u      /* changes with any change of a struct or a signature */
 #define WEFT_TEXT_MAX 512u      /* bytes of a message or summary, its NUL among them */
 #define WEFT_ERROR_MAX 2048u    /* bytes of an error with its line and caret, NUL among them */
 #define WEFT_SPEC_MAX 4096u     /* longest SPEC taken, without a NUL */
@@ -159,6 +159,10 @@ struct weft_request {
    * from "never". NULL: every node of the table. */
   const uint32_t* possible;
   size_t possible_count;
+  /* Nodes that the job could have today if it were alone: those that are up, with its features, in its reservation;
+   * each usable one among them. For patience (see worth_waiting); NULL: not known, then the job does not wait. */
+  const uint32_t* reach;
+  size_t reach_count;
 
   uint32_t min_nodes, req_nodes, max_nodes; /* as in topology_eval_t. req_nodes 0: no wish, the fewest that do. */
 
@@ -208,11 +212,14 @@ struct weft_choice {
   uint32_t ranks_per_node;
   uint32_t leaves, pods;       /* domains used; 0 where the fabric has no such level */
   uint32_t switches_exceeded;  /* 1: more leaves than max_switches (set best_switch = false) */
+  uint32_t worth_waiting;      /* PLACED: 1: patience asks to wait for nearer nodes; `reason` says why */
+  uint32_t patience_seconds;   /* and for so long at most */
   double cross_spine_bytes;    /* modelled, a step; 0 where the user gave no layout (see summary) */
   double gap;                  /* (value - bound) / bound of the objective's first term; negative: no bound known */
   uint64_t elapsed_us;         /* of the whole call */
   uint64_t decision;           /* number in the decision log, from 1; 0: not logged */
-  char reason[WEFT_TEXT_MAX];  /* DELEGATE, NOT_NOW, NEVER: a sentence without a full stop. PLACED: empty. */
+  char reason[WEFT_TEXT_MAX];  /* DELEGATE, NOT_NOW, NEVER: a sentence without a full stop. PLACED: empty, but
+                                * where worth_waiting. */
   char summary[WEFT_TEXT_MAX]; /* PLACED: "leaves=4 pods=1 cross_spine=0B/step gap=0.00" for scontrol show job */
 };
 
@@ -220,6 +227,9 @@ struct weft_choice {
  * a `size` is wrong: then WEFT_EINVAL. Time is bounded by budget_steps; the deadline is checked too. */
 int weft_bridge_choose(weft_bridge* bridge, const struct weft_request* request,
                        struct weft_choice* choice) WEFT_NOEXCEPT;
+
+/* 1: a job with this SPEC (NULL: none) may be told to wait for nearer nodes, so its `reach` is worth finding out. */
+int weft_bridge_patient(const weft_bridge* bridge, const char* spec, size_t length) WEFT_NOEXCEPT;
 
 /* Told by the shim once Slurm's own code has had its say: the nodes that the job really got for decision `decision` (as
  * the decision log's second line about it; used by `weft stats` for fallbacks). `reason` NULL: taken as chosen. */
@@ -304,6 +314,7 @@ struct weft_bridge_api {
   int (*bind)(weft_bridge*, size_t, const char* const*, struct weft_bind_report*);
   int (*node_ranks)(const weft_bridge*, size_t, const char* const*, uint32_t*);
   int (*choose)(weft_bridge*, const struct weft_request*, struct weft_choice*);
+  int (*patient)(const weft_bridge*, const char*, size_t);
   void (*outcome)(weft_bridge*, uint64_t, int, const char*);
   int (*whole_domains)(const weft_bridge*, const uint32_t*, size_t, uint32_t*, size_t, size_t*);
   int (*named_nodes)(const weft_bridge*, const char*, uint32_t*, size_t, size_t*);

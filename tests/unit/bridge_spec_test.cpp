@@ -35,7 +35,8 @@ std::string written(const weft_spec& spec) {
 TEST(Spec, EveryKeyArrives) {
   const weft_spec s = parsed(
       "tp=8,cp=2,ep=4,pp=3,dp=16,order=tp-pp-cp-ep-dp,segment=6,segment_level=nvlink,max_leaves=5,max_pods=2,"
-      "exclusive=pod,objective=time,dp_traffic=reduce_scatter:4GiB+allgather:1.5GB:hierarchical,tp_traffic=allreduce:"
+      "exclusive=pod,objective=time,patience=2,dp_traffic=reduce_scatter:4GiB+allgather:1.5GB:hierarchical,tp_traffic="
+      "allreduce:"
       "12GiB,"
       "cross_rail=fabric");
   EXPECT_EQ(s.size[WEFT_DIM_TP], 8U);
@@ -50,6 +51,8 @@ TEST(Spec, EveryKeyArrives) {
   EXPECT_EQ(s.max_pods, 2U);
   EXPECT_EQ(s.exclusive, WEFT_LEVEL_POD);
   EXPECT_EQ(s.objective, WEFT_OBJECTIVE_TIME);
+  EXPECT_EQ(s.patience, 2U);
+  EXPECT_EQ(s.patience_given, 1);
   EXPECT_EQ(s.cross_rail, WEFT_CROSS_RAIL_FABRIC);
   ASSERT_EQ(s.term_count, 3);
   EXPECT_EQ(s.terms[0].dim, WEFT_DIM_TP);  // by dimension, whatever the order of the keys
@@ -68,6 +71,7 @@ TEST(Spec, WhatIsNotSaidIsTheDefault) {
   EXPECT_EQ(s.order[3], WEFT_DIM_DP);
   EXPECT_EQ(s.order[4], WEFT_DIM_PP);
   EXPECT_EQ(s.segment_level, WEFT_LEVEL_NONE);
+  EXPECT_EQ(s.patience_given, 0);
   EXPECT_EQ(parsed("segment=8").segment_level, WEFT_LEVEL_LEAF);
 }
 
@@ -80,6 +84,7 @@ TEST(Spec, OrderWithoutEpPutsItBeforeDp) {
 TEST(Spec, WritesTheCanonicalText) {
   EXPECT_EQ(written(parsed("max_leaves=4,segment=8,dp=16,pp=4,tp=08")),
             "tp=8,pp=4,dp=16,segment=8,segment_level=leaf,max_leaves=4");
+  EXPECT_EQ(written(parsed("patience=0,tp=8")), "tp=8,patience=0");
   EXPECT_EQ(written(parsed("dp_traffic=allgather:1024MiB+allgather:1500B")),
             "dp_traffic=allgather:1GiB+allgather:1500B");
 }
@@ -89,7 +94,8 @@ TEST(Spec, RefusalsSayWhereAndWhatWouldBeRight) {
   EXPECT_EQ(refusal(std::string(4097, 'a')), "the SPEC has more than 4096 bytes");
   EXPECT_EQ(refusal("tp=8,tpp=4"),
             "unknown key \"tpp\" at byte 6; expected tp, cp, ep, pp, dp, order, segment, segment_level, max_leaves, "
-            "max_pods, exclusive, objective, tp_traffic, cp_traffic, ep_traffic, pp_traffic, dp_traffic or cross_rail");
+            "max_pods, exclusive, objective, patience, tp_traffic, cp_traffic, ep_traffic, pp_traffic, dp_traffic or "
+            "cross_rail");
   EXPECT_EQ(refusal("tp=8,,pp=4"), "nothing between commas at byte 6; expected key=value");
   EXPECT_EQ(refusal("tp=8,"), "nothing between commas at byte 6; expected key=value");
   EXPECT_EQ(refusal("tp"), "tp at byte 1 has no value; expected tp=...");
@@ -112,6 +118,8 @@ TEST(Spec, RefusalsSayWhereAndWhatWouldBeRight) {
   EXPECT_EQ(refusal("segment=8,segment_level=rack"),
             "segment_level is \"rack\" at byte 25; expected nvlink, leaf or pod");
   EXPECT_EQ(refusal("objective=speed"), "objective is \"speed\" at byte 11; expected traffic, time or spread");
+  EXPECT_EQ(refusal("patience=1001"), "patience is \"1001\" at byte 10; expected a whole number from 0 to 1000");
+  EXPECT_EQ(refusal("patience="), "patience is \"\" at byte 10; expected a whole number from 0 to 1000");
   EXPECT_EQ(refusal("tp_traffic=allreduce:1GiB"), "tp_traffic without tp; expected tp=8 or so beside it");
   EXPECT_EQ(refusal("dp_traffic=sum:1GiB"),
             "dp_traffic is \"sum\" at byte 12; expected allreduce, reduce_scatter, allgather, broadcast, alltoall or "

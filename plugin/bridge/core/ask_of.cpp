@@ -24,14 +24,14 @@ Result<void> check_set(const Binding& binding, const std::uint32_t* set, std::si
 }
 
 void copy_job(const weft_request& from, Ask& to) {
-  to.mode = std::min<std::uint32_t>(from.mode, WEFT_MODE_SUBMIT);
-  if (from.mode > WEFT_MODE_SUBMIT) to.mode = WEFT_MODE_UNKNOWN;
+  to.by.mode = std::min<std::uint32_t>(from.mode, WEFT_MODE_SUBMIT);
+  if (from.mode > WEFT_MODE_SUBMIT) to.by.mode = WEFT_MODE_UNKNOWN;
   to.flags = from.flags & (WEFT_REQ_CONTIGUOUS | WEFT_REQ_SPREAD | WEFT_REQ_EXCLUSIVE_TOPO | WEFT_REQ_SPEC_FROM_EXTRA);
-  to.job_id = from.job_id;
-  to.array_job_id = from.array_job_id;
-  to.array_task_id = from.array_job_id != 0 ? from.array_task_id : 0;
-  to.het_job_id = from.het_job_id;
-  to.het_offset = from.het_job_id != 0 ? from.het_offset : 0;
+  to.by.job_id = from.job_id;
+  to.by.array_job_id = from.array_job_id;
+  to.by.array_task_id = from.array_job_id != 0 ? from.array_task_id : 0;
+  to.by.het_job_id = from.het_job_id;
+  to.by.het_offset = from.het_job_id != 0 ? from.het_offset : 0;
   // A longer text is refused, whatever it says.
   if (from.spec != nullptr) to.spec.emplace(from.spec, std::min<std::size_t>(from.spec_length, WEFT_SPEC_BYTES + 1));
   to.min_nodes = from.min_nodes;
@@ -52,6 +52,14 @@ bool all_equal(const std::vector<std::uint32_t>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
 }
 
+std::vector<NodeId> known_nodes(const Binding& binding, const std::uint32_t* set, std::size_t count) {
+  std::vector<NodeId> out;
+  out.reserve(count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (const auto node = binding.node[set[i]]) out.push_back(*node);
+  return out;
+}
+
 }  // namespace
 
 Result<Ask> ask_of(const Binding& binding, const weft_request& request) {
@@ -59,6 +67,8 @@ Result<Ask> ask_of(const Binding& binding, const weft_request& request) {
   if (auto ok = check_set(binding, request.required, request.required_count, "required"); !ok) return fail(ok.error());
   const std::size_t possible = request.possible != nullptr ? request.possible_count : 0;
   if (auto ok = check_set(binding, request.possible, possible, "possible"); !ok) return fail(ok.error());
+  const std::size_t reach = request.reach != nullptr ? request.reach_count : 0;
+  if (auto ok = check_set(binding, request.reach, reach, "reach"); !ok) return fail(ok.error());
   const auto* usable_end = request.usable + request.usable_count;
   Ask out;
   copy_job(request, out);
@@ -88,11 +98,8 @@ Result<Ask> ask_of(const Binding& binding, const weft_request& request) {
     else
       ++out.foreign_required;
   }
-  if (request.possible != nullptr) {
-    out.possible.emplace();
-    for (std::size_t i = 0; i < possible; ++i)
-      if (const auto node = binding.node[request.possible[i]]) out.possible->push_back(*node);
-  }
+  if (request.possible != nullptr) out.possible = known_nodes(binding, request.possible, possible);
+  if (request.reach != nullptr) out.reach = known_nodes(binding, request.reach, reach);
   return out;
 }
 

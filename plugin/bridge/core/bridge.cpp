@@ -23,6 +23,7 @@ struct Bridge::Timed {
   bool overran = false;
   std::uint64_t checks = 0;  // of the clock, before it said enough
   std::uint64_t elapsed_us = 0;
+  bool repeated = false;  // answered before
 };
 
 void copy_text(const std::string& text, char* to, std::size_t size) noexcept {
@@ -139,6 +140,7 @@ Decision Bridge::decide_timed(const Ask& ask, const weft_request& request, Timed
   options.place = hooks_.place;
   options.budget_steps = request.budget_steps;
   options.traffic = &traffic_;
+  options.least = &least_;
   options.overran = [&] {
     timed.overran = timed.overran || hooks_.now() - timed.start >= limit;
     timed.checks += timed.overran ? 0 : 1;
@@ -155,14 +157,29 @@ Decision Bridge::decide_timed(const Ask& ask, const weft_request& request, Timed
   }
 }
 
+// `ask` is as it was in the end.
+Decision Bridge::answer(Ask& ask, const weft_request& request, Timed& timed) {
+  if (request.budget_steps != 0) return decide_timed(ask, request, timed);
+  const Asker who = std::exchange(ask.by, {});
+  auto known = answers_.find(ask);
+  timed.repeated = known.has_value();
+  if (!known) {
+    known = decide_timed(ask, request, timed);
+    const bool whole = !timed.overran && known->cause != WEFT_CAUSE_INTERNAL && known->cause != WEFT_CAUSE_DEADLINE;
+    if (whole) answers_.keep(ask, *known);
+  }
+  ask.by = who;
+  return *std::move(known);
+}
+
 void Bridge::record(Ask ask, const Decision& decision, const weft_request& request, const Timed& timed,
                     weft_choice& choice) {
   if (!decisions_) return;
-  const std::size_t bytes =
-      sizeof(Record) +
-      4 * (ask.usable.size() + ask.cpus.size() + ask.gpus.size() + ask.weights.size() + ask.table.size() +
-           ask.required.size() + decision.nodes.size() + (ask.possible ? ask.possible->size() : 0)) +
-      8 * (ask.free_gpus.size() + decision.gpus.size()) + (ask.spec ? ask.spec->size() : 0);
+  const std::size_t bytes = sizeof(Record) +
+                            4 * (ask.usable.size() + ask.cpus.size() + ask.gpus.size() + ask.weights.size() +
+                                 ask.table.size() + ask.required.size() + decision.nodes.size() +
+                                 (ask.possible ? ask.possible->size() : 0) + (ask.reach ? ask.reach->size() : 0)) +
+                            8 * (ask.free_gpus.size() + decision.gpus.size()) + (ask.spec ? ask.spec->size() : 0);
   auto record = std::make_shared<Record>();
   record->about.decision = next_decision_.fetch_add(1);
   record->about.time = std::chrono::system_clock::now();
@@ -173,6 +190,7 @@ void Bridge::record(Ask ask, const Decision& decision, const weft_request& reque
   record->about.overran = timed.overran;
   record->about.checks = timed.checks;
   record->about.elapsed_us = timed.elapsed_us;
+  record->about.repeated = timed.repeated;
   record->ask = std::move(ask);
   record->decision = decision;
   const std::uint64_t number = record->about.decision;
@@ -208,7 +226,8 @@ void Bridge::choose(const weft_request& request, weft_choice& choice) {
     internal_fault("request", made.error().message.c_str());
   } else {
     ask = std::move(*made);
-    decision = decide_timed(*ask, request, timed);
+    if (!may_be_patient(model_->settings, ask->spec.value_or(""))) ask->reach.reset();
+    decision = answer(*ask, request, timed);
     if (decision.nodes.size() > choice.nodes_size || (choice.nodes == nullptr && !decision.nodes.empty())) {
       decision = Decision();
       decision.cause = WEFT_CAUSE_REQUEST;
@@ -227,6 +246,8 @@ void Bridge::choose(const weft_request& request, weft_choice& choice) {
   choice.leaves = decision.leaves;
   choice.pods = decision.pods;
   choice.switches_exceeded = decision.switches_exceeded ? 1 : 0;
+  choice.worth_waiting = decision.worth_waiting ? 1 : 0;
+  choice.patience_seconds = static_cast<std::uint32_t>(std::llround(model_->config.patience_limit.value));
   choice.cross_spine_bytes = decision.cross_spine_bytes.value_or(0);
   choice.gap = decision.gap.value_or(-1);
   copy_text(decision.reason, choice.reason, sizeof(choice.reason));

@@ -58,6 +58,8 @@ class Bridge {
  private:
   Bridge(Model model, std::string path, Log log, Hooks hooks);
   struct Timed;
+  static constexpr std::size_t kMemo = 16;  ///< questions, of about 200 kB each on 12,500 nodes
+  [[nodiscard]] Decision answer(Ask& ask, const weft_request& request, Timed& timed);
   [[nodiscard]] Decision decide_timed(const Ask& ask, const weft_request& request, Timed& timed);
   void record(Ask ask, const Decision& decision, const weft_request& request, const Timed& timed, weft_choice& choice);
   void count(const Decision& decision, const Timed& timed);
@@ -67,6 +69,8 @@ class Bridge {
   Log log_;
   Hooks hooks_;
   TrafficCache traffic_;
+  AskMemo<Decision> answers_{kMemo};
+  AskMemo<Least> least_{kMemo};
   mutable std::mutex binding_mutex_;
   std::shared_ptr<const Binding> binding_;
   std::unique_ptr<DecisionLog> decisions_;

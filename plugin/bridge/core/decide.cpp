@@ -22,6 +22,8 @@ using topology::NodeId;
 
 constexpr std::size_t kMaxWindows = 8;
 constexpr std::size_t kMaxTieWeights = 8;
+// What the fewest leaves may cost, in bytes over spines of the best placement, to be taken for the sake of other jobs.
+constexpr double kPackedExcess = 1.5;
 
 /// How an attempt on one number of nodes ended.
 struct Attempt {
@@ -40,6 +42,14 @@ class Chooser {
  public:
   Chooser(const Fabric& fabric, const Settings& settings, const Ask& ask, const DecideOptions& options, const Job& job)
       : fabric_(fabric), settings_(settings), ask_(ask), options_(options), job_(job) {}
+
+  // On so many nodes, under so many leaves at most.
+  Attempt packed(std::uint32_t nodes, std::uint32_t leaves) {
+    most_leaves_ = leaves;
+    Attempt out = on_nodes(nodes);
+    most_leaves_.reset();
+    return out;
+  }
 
   // The first number of nodes that works; else the refusal of the first that was tried.
   Attempt run(const std::vector<std::uint32_t>& counts) {
@@ -77,6 +87,8 @@ class Chooser {
     out.seen = counted.value_or(*sized);
     out.with_gpus = counted.has_value();
     config::JobSpec spec = job_.spec_for(out.seen);
+    if (most_leaves_)
+      spec.constraints.max_leaves = std::min(*most_leaves_, spec.constraints.max_leaves.value_or(*most_leaves_));
     std::optional<Level> exclusive;
     if (spec.constraints.exclusive)
       exclusive =
@@ -265,6 +277,7 @@ class Chooser {
   const Ask& ask_;
   const DecideOptions& options_;
   const Job& job_;
+  std::optional<std::uint32_t> most_leaves_;
 };
 
 Decision say(weft_verdict verdict, weft_cause cause, std::string reason) {
@@ -275,21 +288,24 @@ Decision say(weft_verdict verdict, weft_cause cause, std::string reason) {
   return out;
 }
 
+// The same question with all of those nodes free.
+Ask on_all(const Ask& ask, std::vector<NodeId> nodes) {
+  Ask out = ask;
+  out.usable = std::move(nodes);
+  out.cpus.clear();
+  out.gpus.clear();
+  out.weights.clear();
+  out.free_gpus.clear();
+  out.table.clear();
+  out.flags &= ~WEFT_REQ_CONTIGUOUS;  // the table's order of nodes that are not usable now is not known
+  return out;
+}
+
 // Whether the job could run if every possible node were free and sound.
 bool ever(const Fabric& sound, const Settings& settings, const Ask& ask, const DecideOptions& options, const Job& job) {
-  Ask all = ask;
-  all.usable.clear();
-  all.cpus.clear();
-  all.gpus.clear();
-  all.weights.clear();
-  all.free_gpus.clear();
-  all.table.clear();
-  all.flags &= ~WEFT_REQ_CONTIGUOUS;  // the table's order of nodes that are not usable now is not known
-  if (ask.possible) {
-    all.usable = *ask.possible;
-  } else {
-    for (std::uint32_t n = 0; n < sound.node_count(); ++n) all.usable.push_back(NodeId{n});
-  }
+  std::vector<NodeId> nodes = ask.possible.value_or(std::vector<NodeId>());
+  for (std::uint32_t n = 0; !ask.possible && n < sound.node_count(); ++n) nodes.push_back(NodeId{n});
+  const Ask all = on_all(ask, std::move(nodes));
   const auto counts = node_counts(all, job.spec().segment);
   if (!counts) return counts.error().cause == WEFT_CAUSE_CAPACITY;  // Slurm knows better
   Attempt attempt = Chooser(sound, settings, all, options, job).run(*counts);
@@ -337,6 +353,43 @@ std::optional<Decision> early(const Ask& ask) {
                          ask.min_nodes));
 }
 
+Decision found(const Fabric& fabric, const Ask& ask, const DecideOptions& options, const Job& job, Attempt& attempt) {
+  Decision out;
+  out.verdict = WEFT_PLACED;
+  out.nodes = std::move(*attempt.nodes);
+  out.gpus = std::move(attempt.gpus);
+  out.ranks_per_node = attempt.sized.ranks_per_node;
+  summarise(fabric, ask, job, attempt.sized, attempt.pool, options.traffic, out);
+  return out;
+}
+
+bool may_wait(const Settings& settings, const Ask& ask) {
+  const bool weighed = settings.node_weight == config::NodeWeight::strict && !ask.weights.empty();
+  return ask.reach && (ask.flags & WEFT_REQ_CONTIGUOUS) == 0 && !weighed;
+}
+
+// Without a look at the clock: whether the answer is known already must not change what comes after.
+std::optional<Least> least_of(const Fabric& fabric, const Settings& settings, const Ask& ask,
+                              const DecideOptions& options, const Job& job, std::uint32_t nodes) {
+  Ask alone = on_all(ask, *ask.reach);
+  alone.by = {};
+  alone.possible.reset();
+  alone.reach.reset();
+  alone.min_nodes = alone.req_nodes = alone.max_nodes = nodes;
+  if (options.least != nullptr)
+    if (auto known = options.least->find(alone)) return known;
+  DecideOptions calm = options;
+  calm.overran = [] { return false; };
+  Attempt attempt = Chooser(fabric, settings, alone, calm, job).run({nodes});
+  if (!attempt.nodes) return std::nullopt;
+  const std::uint32_t leaves = fewest_domains(fabric, topology::kLeafLevel, alone, attempt.pool, nodes);
+  const Decision best = found(fabric, alone, calm, job, attempt);
+  if (!best.cross_spine_bytes) return std::nullopt;
+  const Least out{*best.cross_spine_bytes, leaves};
+  if (options.least != nullptr) options.least->keep(std::move(alone), out);
+  return out;
+}
+
 }  // namespace
 
 Decision engine_failed(const Settings& settings, weft_cause cause, std::string reason) {
@@ -358,13 +411,27 @@ Decision decide(const Fabric& fabric, const Fabric& sound, const Settings& setti
   Attempt attempt = chooser.run(*counts);
   if (attempt.late) return engine_failed(settings, WEFT_CAUSE_DEADLINE, "the deadline passed before a choice was made");
   if (!attempt.nodes) return refuse(sound, settings, ask, options, *job, attempt);
-  Decision out;
-  out.verdict = WEFT_PLACED;
-  out.nodes = std::move(*attempt.nodes);
-  out.gpus = std::move(attempt.gpus);
-  out.ranks_per_node = attempt.sized.ranks_per_node;
-  summarise(fabric, ask, *job, attempt.sized, attempt.pool, options.traffic, out);
+  Decision out = found(fabric, ask, options, *job, attempt);
+  const std::uint32_t patience = job->patience(settings);
+  if (patience == 0 || !may_wait(settings, ask) || out.cross_spine_bytes.value_or(0) == 0) return out;
+  const auto least = least_of(fabric, settings, ask, options, *job, attempt.sized.nodes);
+  if (!least || out.leaves <= least->leaves || *out.cross_spine_bytes <= patience * least->cross_spine_bytes)
+    return out;
+  Attempt packed = chooser.packed(attempt.sized.nodes, least->leaves);
+  if (packed.nodes) {
+    Decision near = found(fabric, ask, options, *job, packed);
+    return near.cross_spine_bytes <= kPackedExcess * *out.cross_spine_bytes ? near : out;
+  }
+  if (packed.late) return out;
+  out.worth_waiting = true;
+  out.reason = fmt::format("waits for nearer nodes: {} a step over spines now, {} when alone; {} leaves, {} would do",
+                           short_bytes(*out.cross_spine_bytes), short_bytes(least->cross_spine_bytes), out.leaves,
+                           least->leaves);
   return out;
+}
+
+bool may_be_patient(const Settings& settings, std::string_view spec) {
+  return settings.patience > 0 || spec.find("patience=") != std::string_view::npos;
 }
 
 }  // namespace weft::bridge

@@ -8,8 +8,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "ask.hpp"
+#include "ask_memo.hpp"
 #include "model.hpp"
 #include "traffic_cache.hpp"
 #include "weft/placement/placement.hpp"
@@ -17,26 +20,10 @@
 
 namespace weft::bridge {
 
-/// weft_request with node ids of the fabric for table indices. Zero = not said; empty vectors = not said.
-struct Ask {
-  std::uint32_t mode = 0, flags = 0;
-  std::uint32_t job_id = 0, array_job_id = 0, array_task_id = 0, het_job_id = 0, het_offset = 0;
-  std::optional<std::string> spec;  ///< raw bytes
-
-  std::vector<topology::NodeId> usable;            ///< in the node table's order; those that the fabric knows
-  std::vector<std::uint32_t> cpus, gpus, weights;  ///< parallel to usable
-  std::vector<std::uint64_t> free_gpus;            ///< parallel to usable: bit g = GPU g; 0 = not known
-  std::vector<std::uint32_t> table;                ///< index in the node table, parallel to usable; where contiguous
-  std::vector<topology::NodeId> required;
-  std::optional<std::vector<topology::NodeId>> possible;   ///< nullopt: every node
-  std::uint32_t foreign_usable = 0, foreign_required = 0;  ///< nodes that the fabric does not know
-
-  std::uint32_t min_nodes = 0, req_nodes = 0, max_nodes = 0;
-  std::uint64_t tasks = 0, total_gpus = 0;
-  std::uint32_t tasks_per_node = 0, gpus_per_node = 0, gpus_per_task = 0;
-  std::uint64_t need_cpus = 0, need_gpus = 0;
-  std::uint32_t max_switches = 0, segment = 0;
-  friend bool operator==(const Ask&, const Ask&) = default;
+/// What a job would come to if it were alone on the nodes in its reach.
+struct Least {
+  double cross_spine_bytes = 0;
+  std::uint32_t leaves = 0;  ///< the fewest that hold it
 };
 
 struct Decision {
@@ -47,6 +34,7 @@ struct Decision {
   std::uint32_t ranks_per_node = 0;
   std::uint32_t leaves = 0, pods = 0;
   bool switches_exceeded = false;
+  bool worth_waiting = false;  ///< nearer nodes will come free: `reason` says so
   /// Modelled, of the layout that the user or weft.yaml gave; nullopt: no layout, or too large to score under the lock.
   std::optional<double> cross_spine_bytes;
   std::optional<double> hop_bytes;
@@ -68,6 +56,7 @@ struct DecideOptions {
   std::function<bool()> overran = [] { return false; };
   std::uint64_t budget_steps = 0;   ///< 0: the settings'
   TrafficCache* traffic = nullptr;  ///< may be null
+  AskMemo<Least>* least = nullptr;  ///< may be null; for one Settings
 };
 
 /// Chooses. Throws only what its callees throw (std::bad_alloc, bugs).
@@ -77,11 +66,18 @@ struct DecideOptions {
 /// where
 ///   nothing more is asked; only numbers that the layout and the segment divide.
 /// - Node weights, --switches, --contiguous, --exclusive=topo as weft_bridge.h says.
+/// - Patience (weft.yaml's, or the SPEC's): a job with a layout that would move more than so many times the bytes over
+///   the spines that it would move alone, and that needs more leaves than the fewest that hold it, goes into the fewest
+///   leaves where that can be at half as many bytes again at most; where they have no room, its choice is worth waiting
+///   for another. Not with --contiguous, nor with node weights that count strictly and differ.
 /// - Nothing found: with a SPEC or a constraint NOT_NOW, or NEVER where all possible nodes of the sound fabric, free,
 /// would
 ///   not do either; without, DELEGATE.
 [[nodiscard]] Decision decide(const topology::Fabric& fabric, const topology::Fabric& sound, const Settings& settings,
                               const Ask& ask, const DecideOptions& options);
+
+/// Whether patience may have a word in the answer: weft.yaml's, or that of a SPEC (raw bytes).
+[[nodiscard]] bool may_be_patient(const Settings& settings, std::string_view spec);
 
 /// A DELEGATE or, where weft.yaml says on_error: refuse, a NOT_NOW.
 [[nodiscard]] Decision engine_failed(const Settings& settings, weft_cause cause, std::string reason);

@@ -46,6 +46,8 @@ class Job {
   [[nodiscard]] bool constrained() const;
   [[nodiscard]] const weft_spec& spec() const { return spec_; }
   [[nodiscard]] placement::Objective objective(const Settings& settings) const;
+  /// The SPEC's, else weft.yaml's; 0: none.
+  [[nodiscard]] std::uint32_t patience(const Settings& settings) const;
 
  private:
   Job(const Settings& settings, const Ask& ask) : settings_(&settings), ask_(&ask) {}

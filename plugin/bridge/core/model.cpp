@@ -69,7 +69,8 @@ bool operator==(const Settings& a, const Settings& b) {
     return x.has_value() == y.has_value() && (!x || (x->size == y->size && x->order == y->order));
   };
   return a.objective == b.objective && a.budget_steps == b.budget_steps &&
-         same_layout(a.default_layout, b.default_layout) && a.node_weight == b.node_weight && a.on_error == b.on_error;
+         same_layout(a.default_layout, b.default_layout) && a.node_weight == b.node_weight &&
+         a.on_error == b.on_error && a.patience == b.patience;
 }
 
 Settings settings_of(const config::SlurmConfig& config) {
@@ -81,6 +82,7 @@ Settings settings_of(const config::SlurmConfig& config) {
   out.default_layout = config.default_layout;
   out.node_weight = config.node_weight;
   out.on_error = config.on_error;
+  out.patience = config.patience;
   return out;
 }
 

@@ -29,6 +29,7 @@ struct Circumstances {
   bool overran = false;            ///< the deadline had passed: no replay can time the same, so it is told to
   std::uint64_t checks = 0;        ///< of the clock, before it said so
   std::uint64_t elapsed_us = 0;
+  bool repeated = false;  ///< the answer to an earlier question that was the same
 };
 
 struct Record {

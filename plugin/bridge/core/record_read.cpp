@@ -165,18 +165,22 @@ void read_about(Reader& r, const Json& in, Circumstances& out) {
   out.settings.node_weight =
       static_cast<config::NodeWeight>(r.word(r.need(settings, "node_weight"), "node_weight", kNodeWeights));
   out.settings.on_error = static_cast<config::OnError>(r.word(r.need(settings, "on_error"), "on_error", kOnError));
+  r.number_if(settings, "patience", out.settings.patience);
+  if (r.ok() && out.settings.patience > config::kMaxPatience)
+    r.set(ErrorCode::bad_value, fmt::format("\"patience\" is above {}", config::kMaxPatience));
   r.number_if(in, "budget_steps", out.budget_steps);
   out.overran = r.find(in, "overran_after_checks") != nullptr;
   r.number_if(in, "overran_after_checks", out.checks);
   r.number(r.need(in, "elapsed_us"), "elapsed_us", out.elapsed_us);
+  out.repeated = r.find(in, "repeated") != nullptr;
 }
 
 void read_job(Reader& r, const Json& in, Ask& out) {
-  r.number(r.need(in, "id"), "id", out.job_id);
+  r.number(r.need(in, "id"), "id", out.by.job_id);
   if (const Json* array = r.find(in, "array"))
-    r.numbers(*array, "array", std::array{&out.array_job_id, &out.array_task_id});
-  if (const Json* het = r.find(in, "het")) r.numbers(*het, "het", std::array{&out.het_job_id, &out.het_offset});
-  out.mode = static_cast<std::uint32_t>(r.word(r.need(in, "mode"), "mode", kModes));
+    r.numbers(*array, "array", std::array{&out.by.array_job_id, &out.by.array_task_id});
+  if (const Json* het = r.find(in, "het")) r.numbers(*het, "het", std::array{&out.by.het_job_id, &out.by.het_offset});
+  out.by.mode = static_cast<std::uint32_t>(r.word(r.need(in, "mode"), "mode", kModes));
   if (const Json* flags = r.find(in, "flags")) {
     if (!flags->is_array()) r.set(ErrorCode::bad_value, "\"flags\" is no list");
     for (const Json& flag : *flags) out.flags |= r.ok() ? 1U << r.word(flag, "flags", kFlags) : 0U;
@@ -202,6 +206,7 @@ void read_free(Reader& r, const Fabric& fabric, const Json& in, Ask& out) {
   r.nodes(fabric, r.need(in, "usable"), "usable", out.usable);
   if (const Json* required = r.find(in, "required")) r.nodes(fabric, *required, "required", out.required);
   if (const Json* possible = r.find(in, "possible")) r.nodes(fabric, *possible, "possible", out.possible.emplace());
+  if (const Json* reach = r.find(in, "reach")) r.nodes(fabric, *reach, "reach", out.reach.emplace());
   r.runs(in, "cpus", out.usable.size(), false, out.cpus);
   r.runs(in, "gpus", out.usable.size(), false, out.gpus);
   r.runs(in, "weights", out.usable.size(), false, out.weights);

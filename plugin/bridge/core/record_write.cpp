@@ -87,15 +87,16 @@ Json settings_json(const Settings& settings) {
   }
   out["node_weight"] = kNodeWeights[static_cast<std::size_t>(settings.node_weight)];
   out["on_error"] = kOnError[static_cast<std::size_t>(settings.on_error)];
+  put(out, "patience", settings.patience);
   return out;
 }
 
 Json job_json(const Ask& ask) {
   Json out;
-  out["id"] = ask.job_id;
-  if (ask.array_job_id != 0) out["array"] = {ask.array_job_id, ask.array_task_id};
-  if (ask.het_job_id != 0) out["het"] = {ask.het_job_id, ask.het_offset};
-  out["mode"] = kModes[ask.mode < kModes.size() ? ask.mode : 0];
+  out["id"] = ask.by.job_id;
+  if (ask.by.array_job_id != 0) out["array"] = {ask.by.array_job_id, ask.by.array_task_id};
+  if (ask.by.het_job_id != 0) out["het"] = {ask.by.het_job_id, ask.by.het_offset};
+  out["mode"] = kModes[ask.by.mode < kModes.size() ? ask.by.mode : 0];
   Json flags = Json::array();
   for (std::size_t f = 0; f < kFlags.size(); ++f)
     if ((ask.flags & (1U << f)) != 0) flags.push_back(kFlags[f]);
@@ -119,6 +120,7 @@ Json free_json(const Fabric& fabric, const Ask& ask) {
   out["usable"] = hostlist(fabric, ask.usable);
   if (!ask.required.empty()) out["required"] = hostlist(fabric, ask.required);
   if (ask.possible) out["possible"] = hostlist(fabric, *ask.possible);
+  if (ask.reach) out["reach"] = hostlist(fabric, *ask.reach);
   if (!ask.cpus.empty()) out["cpus"] = runs(ask.cpus);
   if (!ask.gpus.empty()) out["gpus"] = runs(ask.gpus);
   if (!ask.weights.empty()) out["weights"] = runs(ask.weights);
@@ -141,6 +143,7 @@ Json choice_json(const Fabric& fabric, const Decision& d) {
     out["leaves"] = d.leaves;
     out["pods"] = d.pods;
     if (d.switches_exceeded) out["switches_exceeded"] = true;
+    if (d.worth_waiting) out["worth_waiting"] = true;
     if (d.cross_spine_bytes) out["cross_spine_bytes"] = *d.cross_spine_bytes;
     if (d.hop_bytes) out["hop_bytes"] = *d.hop_bytes;
     if (d.bound) out["bound"] = *d.bound;
@@ -174,6 +177,7 @@ std::string write_record(const Fabric& fabric, const Record& record) {
   out["free"] = free_json(fabric, record.ask);
   out["choice"] = choice_json(fabric, record.decision);
   out["elapsed_us"] = about.elapsed_us;
+  if (about.repeated) out["repeated"] = true;
   return out.dump() + '\n';
 }
 

@@ -35,14 +35,15 @@ enum key {
   KEY_MAX_PODS,
   KEY_EXCLUSIVE,
   KEY_OBJECTIVE,
+  KEY_PATIENCE,
   KEY_TRAFFIC, /* + enum weft_spec_dim */
   KEY_CROSS_RAIL = KEY_TRAFFIC + WEFT_DIMS,
   KEY_COUNT
 };
 static const char* const k_keys[KEY_COUNT] = {
-    "tp",         "cp",        "ep",        "pp",        "dp",         "order",      "segment",    "segment_level",
-    "max_leaves", "max_pods",  "exclusive", "objective", "tp_traffic", "cp_traffic", "ep_traffic", "pp_traffic",
-    "dp_traffic", "cross_rail"};
+    "tp",         "cp",         "ep",        "pp",        "dp",       "order",      "segment",    "segment_level",
+    "max_leaves", "max_pods",   "exclusive", "objective", "patience", "tp_traffic", "cp_traffic", "ep_traffic",
+    "pp_traffic", "dp_traffic", "cross_rail"};
 
 /* A run of the user's bytes. */
 struct piece {
@@ -108,16 +109,18 @@ static int read_word(struct parser* parser, const char* key, struct piece value,
   return refuse(parser, "%s is \"%s\" at byte %zu; expected %s", key, s.text, s.byte, known);
 }
 
-static int read_count(struct parser* parser, const char* key, struct piece value, uint32_t max, uint32_t* out) {
+static int read_count(struct parser* parser, const char* key, struct piece value, uint32_t min, uint32_t max,
+                      uint32_t* out) {
   uint64_t number = 0;
   bool digits = value.length > 0;
   for (size_t i = 0; i < value.length && digits; ++i) {
     digits = value.at[i] >= '0' && value.at[i] <= '9';
     if (digits && number <= max) number = number * 10 + (uint64_t)(value.at[i] - '0');
   }
-  if (!digits || number == 0 || number > max) {
+  if (!digits || number < min || number > max) {
     const struct shown s = show(parser, value);
-    return refuse(parser, "%s is \"%s\" at byte %zu; expected a whole number from 1 to %u", key, s.text, s.byte, max);
+    return refuse(parser, "%s is \"%s\" at byte %zu; expected a whole number from %u to %u", key, s.text, s.byte, min,
+                  max);
   }
   *out = (uint32_t)number;
   return 0;
@@ -241,9 +244,12 @@ static int read_value(struct parser* parser, enum key key, struct piece value) {
   struct piece rest = value, word;
   switch (key) {
     case KEY_ORDER: return read_order(parser, value);
-    case KEY_SEGMENT: return read_count(parser, name, value, WEFT_SPEC_MAX_NODES, &spec->segment);
-    case KEY_MAX_LEAVES: return read_count(parser, name, value, WEFT_SPEC_MAX_NODES, &spec->max_leaves);
-    case KEY_MAX_PODS: return read_count(parser, name, value, WEFT_SPEC_MAX_NODES, &spec->max_pods);
+    case KEY_SEGMENT: return read_count(parser, name, value, 1, WEFT_SPEC_MAX_NODES, &spec->segment);
+    case KEY_MAX_LEAVES: return read_count(parser, name, value, 1, WEFT_SPEC_MAX_NODES, &spec->max_leaves);
+    case KEY_MAX_PODS: return read_count(parser, name, value, 1, WEFT_SPEC_MAX_NODES, &spec->max_pods);
+    case KEY_PATIENCE:
+      spec->patience_given = 1;
+      return read_count(parser, name, value, 0, WEFT_SPEC_MAX_PATIENCE, &spec->patience);
     case KEY_SEGMENT_LEVEL:
       return read_word(parser, name, value, k_levels, COUNT(k_levels), WEFT_LEVEL_NVLINK, &spec->segment_level);
     case KEY_EXCLUSIVE:
@@ -258,7 +264,7 @@ static int read_value(struct parser* parser, enum key key, struct piece value) {
   }
   if (key < KEY_ORDER) {
     spec->given[key - KEY_DIM] = 1;
-    return read_count(parser, name, value, WEFT_SPEC_MAX_RANKS, &spec->size[key - KEY_DIM]);
+    return read_count(parser, name, value, 1, WEFT_SPEC_MAX_RANKS, &spec->size[key - KEY_DIM]);
   }
   while (next_piece(&rest, '+', &word))
     if (read_term(parser, name, (uint8_t)(key - KEY_TRAFFIC), word) != 0) return -1;

@@ -76,6 +76,10 @@ size_t weft_spec_write(const struct weft_spec* spec, char* buffer, size_t buffer
   put_number(&to, "max_pods", spec->max_pods);
   put_word(&to, "exclusive", k_levels[spec->exclusive]);
   put_word(&to, "objective", k_objectives[spec->objective]);
+  if (spec->patience_given) {
+    put_key(&to, "patience", "");
+    put(&to, "%u", spec->patience);
+  }
   for (uint8_t t = 0; t < spec->term_count; ++t) {
     const struct weft_spec_term* term = &spec->terms[t];
     if (t > 0 && spec->terms[t - 1].dim == term->dim)

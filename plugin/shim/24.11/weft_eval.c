@@ -76,15 +76,22 @@ static int _stock(topology_eval_t* eval) {
   return rc;
 }
 
-/* --switches=N@t: more leaves than N are fine once the job has waited for t seconds (as topology/tree). */
-static void _judge_switches(job_record_t* job, bool exceeded) {
-  time_t now = time(NULL);
+/* --switches=N@t: more leaves than N are fine once the job has waited for t seconds (as topology/tree). Patience is the
+ * same for jobs that do not ask. best_switch stays from one question to the next, so it is always set. */
+static void _judge_waiting(job_record_t* job, const struct weft_choice* choice) {
+  time_t now = time(NULL), waited;
 
-  if (!job->req_switch) {
-    return;
+  if (!job->wait4switch_start && (job->req_switch || choice->worth_waiting)) job->wait4switch_start = now;
+  waited = now - job->wait4switch_start;
+  job->best_switch = true;
+  if (job->req_switch && choice->switches_exceeded && (waited < (time_t)job->wait4switch)) {
+    job->best_switch = false;
+    weft_note_reason(job->job_id, "waiting for fewer leaf switches (--switches)");
+  } else if (choice->worth_waiting && (waited < (time_t)choice->patience_seconds)) {
+    job->best_switch = false;
+    debug("weft: %pJ %s", job, choice->reason);
+    weft_note_reason(job->job_id, choice->reason);
   }
-  if (!job->wait4switch_start) job->wait4switch_start = now;
-  job->best_switch = !exceeded || ((now - job->wait4switch_start) >= (time_t)job->wait4switch);
 }
 
 /* " order=weft ranks=n[1-8],n[17-24]": what the SPANK plugin reads. `order=table`: ranks follow the node table anyhow,
@@ -152,11 +159,10 @@ static int _take(topology_eval_t* eval, const weft_question_t* question, const s
   }
   eval->avail_core = saved.all_cores;
   if (rc == SLURM_SUCCESS) {
-    _judge_switches(job, choice->switches_exceeded);
     text = _placement_text(eval, choice);
     weft_note_placement(job, text);
     xfree(text);
-    if (!job->best_switch) weft_note_reason(job->job_id, "waiting for fewer leaf switches (--switches)");
+    _judge_waiting(job, choice);
     weft_api()->outcome(weft_engine(), choice->decision, 1, NULL);
   } else if (question->request.spec) {
     /* The user's own constraints: nodes that break them are no way out. */

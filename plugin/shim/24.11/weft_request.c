@@ -54,6 +54,45 @@ static uint32_t* _possible(const job_record_t* job, size_t* count) {
   return list;
 }
 
+static int _and_feature(void* x, void* arg) {
+  const job_feature_t* feature = x;
+  bitstr_t* map = arg;
+  bool plain = ((feature->op_code == FEATURE_OP_AND) || (feature->op_code == FEATURE_OP_END)) && !feature->count &&
+               !feature->paren && !feature->bracket;
+
+  if (!plain || !feature->node_bitmap_avail) return -1;
+  bit_and(map, feature->node_bitmap_avail);
+  return 0;
+}
+
+/* Nodes that the job could have today if nobody else were there. NULL where it asks for more than features that all of
+ * its nodes have: then Weft cannot know. */
+static uint32_t* _reach(const topology_eval_t* eval, size_t* count) {
+  const job_record_t* job = eval->job_ptr;
+  const job_details_t* details = job->details;
+  bitstr_t* map;
+  uint32_t* list = NULL;
+  size_t all, kept = 0;
+
+  if (!job->part_ptr || !job->part_ptr->node_bitmap) return NULL;
+  map = bit_copy(job->part_ptr->node_bitmap);
+  if (details->exc_node_bitmap) bit_and_not(map, details->exc_node_bitmap);
+  if (job->resv_ptr && job->resv_ptr->node_bitmap) bit_and(map, job->resv_ptr->node_bitmap);
+  if (!details->feature_list || (list_for_each_ro(details->feature_list, _and_feature, map) >= 0)) {
+    bit_or(map, eval->node_map);
+    list = weft_indices(map, &all);
+    for (size_t i = 0; i < all; i++) {
+      const node_record_t* node = node_record_table_ptr[list[i]];
+      if (bit_test(eval->node_map, list[i]) ||
+          (node && !IS_NODE_DOWN(node) && !IS_NODE_DRAIN(node) && !IS_NODE_FAIL(node)))
+        list[kept++] = list[i];
+    }
+    *count = kept;
+  }
+  FREE_NULL_BITMAP(map);
+  return list;
+}
+
 /* Nodes that common_topo_choose_nodes() will keep. */
 static bool _keeps(const topology_eval_t* eval, int node) {
   const job_details_t* details = eval->job_ptr->details;
@@ -82,11 +121,14 @@ static void _fill_nodes(weft_question_t* question, const topology_eval_t* eval) 
   }
   if (details->req_node_bitmap) question->required = weft_indices(details->req_node_bitmap, &request->required_count);
   question->possible = _possible(eval->job_ptr, &request->possible_count);
+  if (weft_api()->patient(weft_engine(), request->spec, request->spec_length))
+    question->reach = _reach(eval, &request->reach_count);
   question->weights = _weights(question->usable, kept);
   request->usable = question->usable;
   request->usable_count = kept;
   request->required = question->required;
   request->possible = question->possible;
+  request->reach = question->reach;
   request->weights = question->weights;
 }
 
@@ -157,6 +199,7 @@ extern void weft_question_free(weft_question_t* question) {
   xfree(question->usable);
   xfree(question->required);
   xfree(question->possible);
+  xfree(question->reach);
   xfree(question->cpus);
   xfree(question->gpus);
   xfree(question->free_gpus);

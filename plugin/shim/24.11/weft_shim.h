@@ -20,6 +20,7 @@
 #include "src/common/bitstring.h"
 #include "src/common/core_array.h"
 #include "src/common/hostlist.h"
+#include "src/common/job_features.h"
 #include "src/common/log.h"
 #include "src/common/node_conf.h"
 #include "src/common/pack.h"
@@ -71,7 +72,7 @@ extern int weft_eval(topology_eval_t* eval);
 
 typedef struct {
   struct weft_request request;
-  uint32_t *usable, *required, *possible, *cpus, *gpus, *weights; /* owned; what the request points to */
+  uint32_t *usable, *required, *possible, *reach, *cpus, *gpus, *weights; /* owned; what the request points to */
   uint64_t* free_gpus;
 } weft_question_t;
 

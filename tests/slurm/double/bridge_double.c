@@ -76,6 +76,10 @@ static int d_choose(weft_bridge* b, const struct weft_request* r, struct weft_ch
   if (says(r, "switches")) c->switches_exceeded = 1;
   return WEFT_OK;
 }
+static int d_patient(const weft_bridge* b, const char* spec, size_t length) {
+  (void)b, (void)spec, (void)length;
+  return 1;
+}
 static void d_outcome(weft_bridge* b, uint64_t decision, int taken, const char* reason) {
   (void)b, (void)decision, (void)taken, (void)reason;
 }
@@ -132,8 +136,9 @@ static int d_job_to_spec(const char* path, char* spec, size_t size, char* error,
 
 const struct weft_bridge_api* weft_bridge_get_api(uint32_t abi) {
   static const struct weft_bridge_api api = {
-      WEFT_BRIDGE_ABI,  sizeof(api),       d_open,     d_close,         d_version,       d_bind,       d_node_ranks,
-      d_choose,         d_outcome,         d_whole,    d_named,         d_fragmentation, d_route,      d_topology_new,
-      d_topology_count, d_topology_record, d_headline, d_topology_free, d_counters,      d_check_spec, d_job_to_spec};
+      WEFT_BRIDGE_ABI, sizeof(api), d_open,         d_close,          d_version,         d_bind,
+      d_node_ranks,    d_choose,    d_patient,      d_outcome,        d_whole,           d_named,
+      d_fragmentation, d_route,     d_topology_new, d_topology_count, d_topology_record, d_headline,
+      d_topology_free, d_counters,  d_check_spec,   d_job_to_spec};
   return abi == WEFT_BRIDGE_ABI ? &api : NULL;
 }
