@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// choose() as slurmctld calls it: 512 nodes of 12,500, all free and half busy, with and without a layout.
+// choose() as slurmctld calls it: 512 nodes of 12,500, all free and half busy, with and without a layout. "again" asks
+// the same each time, as the schedulers do while nothing on the cluster changes; the others leave out another node each
+// time, so that no answer is known.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -57,21 +59,26 @@ struct Site {
   std::vector<std::uint32_t> all, half;
 };
 
-void choose_512_of_12500(benchmark::State& state, bool half_busy, const char* spec) {
+void choose_512_of_12500(benchmark::State& state, bool half_busy, const char* spec, bool again = false) {
   static const Site site;
-  const std::vector<std::uint32_t>& usable = half_busy ? site.half : site.all;
-  std::vector<std::uint32_t> nodes(usable.size());
+  const std::vector<std::uint32_t>& free = half_busy ? site.half : site.all;
+  std::vector<std::uint32_t> usable;
+  std::vector<std::uint32_t> nodes(free.size());
   weft_request request{};
   request.size = sizeof(request);
-  request.usable = usable.data();
-  request.usable_count = usable.size();
   request.min_nodes = request.req_nodes = request.max_nodes = 512;
   request.gpus_per_node = 8;
   if (spec != nullptr) {
     request.spec = spec;
     request.spec_length = std::char_traits<char>::length(spec);
   }
+  std::size_t at = 0;
   for (auto _ : state) {
+    if (!again) at = (at + 1) % 1000;  // more than are remembered
+    usable = free;
+    usable.erase(usable.begin() + static_cast<std::ptrdiff_t>(at));
+    request.usable = usable.data();
+    request.usable_count = usable.size();
     weft_choice choice{};
     choice.size = sizeof(choice);
     choice.nodes = nodes.data();
@@ -83,6 +90,8 @@ void choose_512_of_12500(benchmark::State& state, bool half_busy, const char* sp
 BENCHMARK_CAPTURE(choose_512_of_12500, empty_plain, false, nullptr)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(choose_512_of_12500, half_busy_plain, true, nullptr)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(choose_512_of_12500, half_busy_tp8_pp8, true, "tp=8,pp=8")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(choose_512_of_12500, half_busy_plain_again, true, nullptr, true)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(choose_512_of_12500, half_busy_tp8_pp8_again, true, "tp=8,pp=8", true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(choose_512_of_12500, half_busy_segments, true, "tp=8,pp=8,segment=8")->Unit(benchmark::kMillisecond);
 
 }  // namespace
