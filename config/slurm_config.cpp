@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 
 #include "layout_yaml.hpp"
 #include "yaml_fields.hpp"
@@ -43,6 +44,20 @@ void read_seconds(Fields& fields, std::string_view key, Seconds least, Seconds m
     return fields.set_fault(
         doc.error(ErrorCode::bad_value, *node, fmt::format("{} is {}", key, describe(*node)), range));
   out = *value;
+}
+
+void read_patience(Fields& fields, double& out) {
+  const Node* node = fields.find("patience");
+  if (node == nullptr) return;
+  Result<std::string> text = as_text(fields.doc(), *node, "patience");
+  if (!text) return fields.set_fault(text.error());
+  double value = -1;
+  const auto [end, fault] = std::from_chars(text->data(), text->data() + text->size(), value, std::chars_format::fixed);
+  if (fault != std::errc() || end != text->data() + text->size() || !(value >= 0) || value > kMaxPatience)
+    return fields.set_fault(fields.doc().error(ErrorCode::bad_value, *node,
+                                               fmt::format("patience is {}", describe(*node)),
+                                               fmt::format("a number from 0 to {}, such as 2.5", kMaxPatience)));
+  out = value;
 }
 
 void read_default_layout(Fields& fields, std::optional<Layout>& out) {
@@ -96,7 +111,7 @@ Result<SlurmConfig> parse_slurm_config(const Source& source) {
   read_word(fields, "objective", kObjectives, out.objective);
   fields.read_unsigned("budget_steps", out.budget_steps, 0, kMaxBudgetSteps);
   read_seconds(fields, "deadline", kMinDeadline, kMaxDeadline, "10ms", out.deadline);
-  fields.read_unsigned("patience", out.patience, 0, kMaxPatience);
+  read_patience(fields, out.patience);
   read_seconds(fields, "patience_limit", Seconds{1}, kMaxPatienceLimit, "1h", out.patience_limit);
   read_default_layout(fields, out.default_layout);
   read_word(fields, "node_weight", kNodeWeights, out.node_weight);

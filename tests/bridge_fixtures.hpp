@@ -76,18 +76,19 @@ inline Hooks still() {
   return out;
 }
 
-/// An open bridge whose node table holds n1 .. n16 in the order 1 8 15 6 13 4 11 2 9 16 7 14 5 12 3 10.
+/// An open bridge whose node table holds n1 .. n16 in the order 1 8 15 6 13 4 11 2 9 16 7 14 5 12 3 10, or more
+/// likewise.
 class Rig {
  public:
   explicit Rig(const std::string& more = "", Hooks hooks = still(), const std::string& fabric = tree16(),
-               bool bind_now = true) {
+               bool bind_now = true, int count = 16) {
     dir.write("fabric.yaml", fabric);
     dir.write("weft.yaml", "weft: 1\nfabric: fabric.yaml\n" + more);
     char error[WEFT_ERROR_MAX] = "";
     const int status =
         open_with((dir / "weft.yaml").c_str(), &Rig::logged, this, std::move(hooks), &bridge, error, sizeof(error));
     if (status != WEFT_OK) throw std::runtime_error(error);
-    for (int i = 0; i < 16; ++i) names.push_back("n" + std::to_string(i * 7 % 16 + 1));
+    for (int i = 0; i < count; ++i) names.push_back("n" + std::to_string(i * 7 % count + 1));
     if (bind_now) bind();
   }
   ~Rig() { weft_bridge_close(bridge); }

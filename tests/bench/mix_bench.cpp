@@ -6,8 +6,8 @@
 // 200 jobs a mix, tp 8 inside the node, pp 1 to 8, dp the rest, of 1 to 32 nodes (to 64 on 256 nodes), for 70 % of the
 // node minutes. Hosts are numbered leaf by leaf. topology/block starts a job only where that fits into the fewest
 // leaves that can hold it; in the rows `max_leaves` jobs ask Weft for as much, and in `patience` they wait as with
-// `patience: 2` in weft.yaml. Counters, means over the mixes: cross = TiB over tier 2 and up, summed over jobs, leaves
-// = under which a job lies, wait = minutes until a job starts.
+// `patience: 2.5` in weft.yaml. Counters, means over the mixes: cross = TiB over tier 2 and up, summed over jobs,
+// leaves = under which a job lies, wait = minutes until a job starts.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -105,9 +105,10 @@ class Site {
     const std::uint32_t fewest = (job.nodes + leaf_ - 1) / leaf_;
     if (manner_ == Manner::max_leaves) return place_in(job, free, fewest);
     auto now = place_in(job, free, std::nullopt);
-    if (manner_ == Manner::hasty || !now || now->score.exposure.leaves <= fewest) return now;
+    if (manner_ == Manner::hasty || !now || now->score.exposure.leaves <= fewest || 4 * job.nodes > free.size())
+      return now;
     const auto alone = place_in(job, NodeMask(free.size(), true), std::nullopt);
-    if (now->score.cross_spine_bytes <= 2 * alone->score.cross_spine_bytes) return now;
+    if (now->score.cross_spine_bytes <= 2.5 * alone->score.cross_spine_bytes) return now;
     auto packed = place_in(job, free, fewest);
     if (!packed) return std::nullopt;
     return packed->score.cross_spine_bytes <= 1.5 * now->score.cross_spine_bytes ? packed : now;

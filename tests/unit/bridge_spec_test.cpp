@@ -35,7 +35,8 @@ std::string written(const weft_spec& spec) {
 TEST(Spec, EveryKeyArrives) {
   const weft_spec s = parsed(
       "tp=8,cp=2,ep=4,pp=3,dp=16,order=tp-pp-cp-ep-dp,segment=6,segment_level=nvlink,max_leaves=5,max_pods=2,"
-      "exclusive=pod,objective=time,patience=2,dp_traffic=reduce_scatter:4GiB+allgather:1.5GB:hierarchical,tp_traffic="
+      "exclusive=pod,objective=time,patience=2.5,dp_traffic=reduce_scatter:4GiB+allgather:1.5GB:hierarchical,tp_"
+      "traffic="
       "allreduce:"
       "12GiB,"
       "cross_rail=fabric");
@@ -51,7 +52,7 @@ TEST(Spec, EveryKeyArrives) {
   EXPECT_EQ(s.max_pods, 2U);
   EXPECT_EQ(s.exclusive, WEFT_LEVEL_POD);
   EXPECT_EQ(s.objective, WEFT_OBJECTIVE_TIME);
-  EXPECT_EQ(s.patience, 2U);
+  EXPECT_EQ(s.patience, 250U);
   EXPECT_EQ(s.patience_given, 1);
   EXPECT_EQ(s.cross_rail, WEFT_CROSS_RAIL_FABRIC);
   ASSERT_EQ(s.term_count, 3);
@@ -85,6 +86,9 @@ TEST(Spec, WritesTheCanonicalText) {
   EXPECT_EQ(written(parsed("max_leaves=4,segment=8,dp=16,pp=4,tp=08")),
             "tp=8,pp=4,dp=16,segment=8,segment_level=leaf,max_leaves=4");
   EXPECT_EQ(written(parsed("patience=0,tp=8")), "tp=8,patience=0");
+  EXPECT_EQ(written(parsed("patience=002.50")), "patience=2.5");
+  EXPECT_EQ(written(parsed("patience=1000.0")), "patience=1000");
+  EXPECT_EQ(written(parsed("patience=1.05")), "patience=1.05");
   EXPECT_EQ(written(parsed("dp_traffic=allgather:1024MiB+allgather:1500B")),
             "dp_traffic=allgather:1GiB+allgather:1500B");
 }
@@ -118,8 +122,9 @@ TEST(Spec, RefusalsSayWhereAndWhatWouldBeRight) {
   EXPECT_EQ(refusal("segment=8,segment_level=rack"),
             "segment_level is \"rack\" at byte 25; expected nvlink, leaf or pod");
   EXPECT_EQ(refusal("objective=speed"), "objective is \"speed\" at byte 11; expected traffic, time or spread");
-  EXPECT_EQ(refusal("patience=1001"), "patience is \"1001\" at byte 10; expected a whole number from 0 to 1000");
-  EXPECT_EQ(refusal("patience="), "patience is \"\" at byte 10; expected a whole number from 0 to 1000");
+  for (const char* value : {"1001", "1000.01", "", ".5", "2.", "2.555", "1.5.5", "-1", "1e2", "99999999999999999999"})
+    EXPECT_EQ(refusal("patience=" + std::string(value)),
+              "patience is \"" + std::string(value) + "\" at byte 10; expected a number from 0 to 1000, such as 2.5");
   EXPECT_EQ(refusal("tp_traffic=allreduce:1GiB"), "tp_traffic without tp; expected tp=8 or so beside it");
   EXPECT_EQ(refusal("dp_traffic=sum:1GiB"),
             "dp_traffic is \"sum\" at byte 12; expected allreduce, reduce_scatter, allgather, broadcast, alltoall or "

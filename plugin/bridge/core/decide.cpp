@@ -24,6 +24,9 @@ constexpr std::size_t kMaxWindows = 8;
 constexpr std::size_t kMaxTieWeights = 8;
 // What the fewest leaves may cost, in bytes over spines of the best placement, to be taken for the sake of other jobs.
 constexpr double kPackedExcess = 1.5;
+// No more than this part of the nodes in its reach does a job ask for that waits: a larger one would keep too many
+// idle.
+constexpr std::uint64_t kWaitsAtMost = 4;
 
 /// How an attempt on one number of nodes ended.
 struct Attempt {
@@ -363,9 +366,10 @@ Decision found(const Fabric& fabric, const Ask& ask, const DecideOptions& option
   return out;
 }
 
-bool may_wait(const Settings& settings, const Ask& ask) {
+bool may_wait(const Settings& settings, const Ask& ask, std::uint32_t nodes) {
   const bool weighed = settings.node_weight == config::NodeWeight::strict && !ask.weights.empty();
-  return ask.reach && (ask.flags & WEFT_REQ_CONTIGUOUS) == 0 && !weighed;
+  return ask.reach && std::uint64_t{nodes} * kWaitsAtMost <= ask.reach->size() &&
+         (ask.flags & WEFT_REQ_CONTIGUOUS) == 0 && !weighed;
 }
 
 // Without a look at the clock: whether the answer is known already must not change what comes after.
@@ -412,8 +416,9 @@ Decision decide(const Fabric& fabric, const Fabric& sound, const Settings& setti
   if (attempt.late) return engine_failed(settings, WEFT_CAUSE_DEADLINE, "the deadline passed before a choice was made");
   if (!attempt.nodes) return refuse(sound, settings, ask, options, *job, attempt);
   Decision out = found(fabric, ask, options, *job, attempt);
-  const std::uint32_t patience = job->patience(settings);
-  if (patience == 0 || !may_wait(settings, ask) || out.cross_spine_bytes.value_or(0) == 0) return out;
+  const double patience = job->patience(settings);
+  if (patience == 0 || !may_wait(settings, ask, attempt.sized.nodes) || out.cross_spine_bytes.value_or(0) == 0)
+    return out;
   const auto least = least_of(fabric, settings, ask, options, *job, attempt.sized.nodes);
   if (!least || out.leaves <= least->leaves || *out.cross_spine_bytes <= patience * least->cross_spine_bytes)
     return out;

@@ -69,7 +69,8 @@ struct DecideOptions {
 /// - Patience (weft.yaml's, or the SPEC's): a job with a layout that would move more than so many times the bytes over
 ///   the spines that it would move alone, and that needs more leaves than the fewest that hold it, goes into the fewest
 ///   leaves where that can be at half as many bytes again at most; where they have no room, its choice is worth waiting
-///   for another. Not with --contiguous, nor with node weights that count strictly and differ.
+///   for another. Not where the job asks for more than a quarter of its reach, with --contiguous, nor with node weights
+///   that count strictly and differ.
 /// - Nothing found: with a SPEC or a constraint NOT_NOW, or NEVER where all possible nodes of the sound fabric, free,
 /// would
 ///   not do either; without, DELEGATE.

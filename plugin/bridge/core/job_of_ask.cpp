@@ -168,8 +168,8 @@ bool Job::constrained() const {
   return spec_.segment > 0 || spec_.max_leaves > 0 || spec_.max_pods > 0 || spec_.exclusive != WEFT_LEVEL_NONE;
 }
 
-std::uint32_t Job::patience(const Settings& settings) const {
-  return spec_.patience_given != 0 ? spec_.patience : settings.patience;
+double Job::patience(const Settings& settings) const {
+  return spec_.patience_given != 0 ? spec_.patience / 100.0 : settings.patience;
 }
 
 placement::Objective Job::objective(const Settings& settings) const {

@@ -47,7 +47,7 @@ class Job {
   [[nodiscard]] const weft_spec& spec() const { return spec_; }
   [[nodiscard]] placement::Objective objective(const Settings& settings) const;
   /// The SPEC's, else weft.yaml's; 0: none.
-  [[nodiscard]] std::uint32_t patience(const Settings& settings) const;
+  [[nodiscard]] double patience(const Settings& settings) const;
 
  private:
   Job(const Settings& settings, const Ask& ask) : settings_(&settings), ask_(&ask) {}

@@ -22,7 +22,7 @@ struct Settings {
   std::optional<config::Layout> default_layout;
   config::NodeWeight node_weight = config::NodeWeight::strict;
   config::OnError on_error = config::OnError::stock;
-  std::uint32_t patience = 0;  ///< 0: no job waits for better nodes
+  double patience = 0;  ///< 0: no job waits for better nodes
   friend bool operator==(const Settings& a, const Settings& b);
 };
 

@@ -165,9 +165,11 @@ void read_about(Reader& r, const Json& in, Circumstances& out) {
   out.settings.node_weight =
       static_cast<config::NodeWeight>(r.word(r.need(settings, "node_weight"), "node_weight", kNodeWeights));
   out.settings.on_error = static_cast<config::OnError>(r.word(r.need(settings, "on_error"), "on_error", kOnError));
-  r.number_if(settings, "patience", out.settings.patience);
-  if (r.ok() && out.settings.patience > config::kMaxPatience)
-    r.set(ErrorCode::bad_value, fmt::format("\"patience\" is above {}", config::kMaxPatience));
+  if (const Json* patience = r.find(settings, "patience")) {
+    out.settings.patience = patience->is_number() ? patience->get<double>() : -1;
+    if (!(out.settings.patience >= 0) || out.settings.patience > config::kMaxPatience)
+      r.set(ErrorCode::bad_value, fmt::format("\"patience\" is no number from 0 to {}", config::kMaxPatience));
+  }
   r.number_if(in, "budget_steps", out.budget_steps);
   out.overran = r.find(in, "overran_after_checks") != nullptr;
   r.number_if(in, "overran_after_checks", out.checks);

@@ -109,18 +109,43 @@ static int read_word(struct parser* parser, const char* key, struct piece value,
   return refuse(parser, "%s is \"%s\" at byte %zu; expected %s", key, s.text, s.byte, known);
 }
 
-static int read_count(struct parser* parser, const char* key, struct piece value, uint32_t min, uint32_t max,
-                      uint32_t* out) {
+static int read_count(struct parser* parser, const char* key, struct piece value, uint32_t max, uint32_t* out) {
   uint64_t number = 0;
   bool digits = value.length > 0;
   for (size_t i = 0; i < value.length && digits; ++i) {
     digits = value.at[i] >= '0' && value.at[i] <= '9';
     if (digits && number <= max) number = number * 10 + (uint64_t)(value.at[i] - '0');
   }
-  if (!digits || number < min || number > max) {
+  if (!digits || number == 0 || number > max) {
     const struct shown s = show(parser, value);
-    return refuse(parser, "%s is \"%s\" at byte %zu; expected a whole number from %u to %u", key, s.text, s.byte, min,
-                  max);
+    return refuse(parser, "%s is \"%s\" at byte %zu; expected a whole number from 1 to %u", key, s.text, s.byte, max);
+  }
+  *out = (uint32_t)number;
+  return 0;
+}
+
+/* "2", "2.5", "2.25" into hundredths. */
+static int read_hundredths(struct parser* parser, const char* key, struct piece value, uint32_t max, uint32_t* out) {
+  uint64_t number = 0;
+  size_t i = 0, decimals = 0;
+  bool good = true, point = false;
+  for (; i < value.length && good; ++i) {
+    const char c = value.at[i];
+    if (c == '.' && !point && i > 0) {
+      point = true;
+      continue;
+    }
+    good = c >= '0' && c <= '9' && decimals < 2 && number <= max;
+    if (!good) break;
+    number = number * 10 + (uint64_t)(c - '0');
+    decimals += point ? 1 : 0;
+  }
+  good = good && value.length > 0 && (!point || decimals > 0);
+  for (; good && decimals < 2; ++decimals) number *= 10;
+  if (!good || number > max) {
+    const struct shown s = show(parser, value);
+    return refuse(parser, "%s is \"%s\" at byte %zu; expected a number from 0 to %u, such as 2.5", key, s.text, s.byte,
+                  max / 100);
   }
   *out = (uint32_t)number;
   return 0;
@@ -244,12 +269,12 @@ static int read_value(struct parser* parser, enum key key, struct piece value) {
   struct piece rest = value, word;
   switch (key) {
     case KEY_ORDER: return read_order(parser, value);
-    case KEY_SEGMENT: return read_count(parser, name, value, 1, WEFT_SPEC_MAX_NODES, &spec->segment);
-    case KEY_MAX_LEAVES: return read_count(parser, name, value, 1, WEFT_SPEC_MAX_NODES, &spec->max_leaves);
-    case KEY_MAX_PODS: return read_count(parser, name, value, 1, WEFT_SPEC_MAX_NODES, &spec->max_pods);
+    case KEY_SEGMENT: return read_count(parser, name, value, WEFT_SPEC_MAX_NODES, &spec->segment);
+    case KEY_MAX_LEAVES: return read_count(parser, name, value, WEFT_SPEC_MAX_NODES, &spec->max_leaves);
+    case KEY_MAX_PODS: return read_count(parser, name, value, WEFT_SPEC_MAX_NODES, &spec->max_pods);
     case KEY_PATIENCE:
       spec->patience_given = 1;
-      return read_count(parser, name, value, 0, WEFT_SPEC_MAX_PATIENCE, &spec->patience);
+      return read_hundredths(parser, name, value, WEFT_SPEC_MAX_PATIENCE, &spec->patience);
     case KEY_SEGMENT_LEVEL:
       return read_word(parser, name, value, k_levels, COUNT(k_levels), WEFT_LEVEL_NVLINK, &spec->segment_level);
     case KEY_EXCLUSIVE:
@@ -264,7 +289,7 @@ static int read_value(struct parser* parser, enum key key, struct piece value) {
   }
   if (key < KEY_ORDER) {
     spec->given[key - KEY_DIM] = 1;
-    return read_count(parser, name, value, 1, WEFT_SPEC_MAX_RANKS, &spec->size[key - KEY_DIM]);
+    return read_count(parser, name, value, WEFT_SPEC_MAX_RANKS, &spec->size[key - KEY_DIM]);
   }
   while (next_piece(&rest, '+', &word))
     if (read_term(parser, name, (uint8_t)(key - KEY_TRAFFIC), word) != 0) return -1;

@@ -42,7 +42,7 @@ extern "C" {
 #define WEFT_SPEC_MAX_NODES (1u << 20)
 #define WEFT_SPEC_MAX_BYTES (UINT64_C(1) << 50) /* of one traffic term */
 #define WEFT_SPEC_TERMS 16u
-#define WEFT_SPEC_MAX_PATIENCE 1000u
+#define WEFT_SPEC_MAX_PATIENCE 100000u /* in hundredths */
 
 enum weft_spec_dim { WEFT_DIM_TP, WEFT_DIM_CP, WEFT_DIM_EP, WEFT_DIM_PP, WEFT_DIM_DP, WEFT_DIMS };
 enum weft_spec_level { WEFT_LEVEL_NONE, WEFT_LEVEL_NVLINK, WEFT_LEVEL_LEAF, WEFT_LEVEL_POD };
@@ -74,7 +74,7 @@ struct weft_spec {
   uint8_t term_count;
   uint32_t segment; /* nodes; 0: none */
   uint32_t max_leaves, max_pods;
-  uint32_t patience;
+  uint32_t patience; /* in hundredths */
   uint8_t patience_given;
   struct weft_spec_term terms[WEFT_SPEC_TERMS]; /* by dim, then as written */
 };

@@ -32,7 +32,7 @@ enum class ObjectiveWord : std::uint8_t { traffic, time, spread };
 inline constexpr std::uint64_t kMaxBudgetSteps = 1'000'000'000;
 inline constexpr Seconds kMinDeadline{1e-6};
 inline constexpr Seconds kMaxDeadline{1.0};
-inline constexpr std::uint32_t kMaxPatience = 1000;
+inline constexpr double kMaxPatience = 1000;
 inline constexpr Seconds kMaxPatienceLimit{365 * 86400.0};
 
 struct SlurmConfig {
@@ -45,7 +45,7 @@ struct SlurmConfig {
   ObjectiveWord objective = ObjectiveWord::traffic;
   std::uint64_t budget_steps = 0;  ///< 0: the engine's default
   Seconds deadline{0.01};
-  std::uint32_t patience = 0;            ///< times the bytes of an idle cluster; 0: no job waits for better nodes
+  double patience = 0;                   ///< times the bytes of an idle cluster; 0: no job waits for better nodes
   Seconds patience_limit{3600};          ///< at most so long
   std::optional<Layout> default_layout;  ///< dp is always what is left
   NodeWeight node_weight = NodeWeight::strict;
