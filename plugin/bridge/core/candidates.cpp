@@ -6,6 +6,9 @@
 #include <numeric>
 #include <tuple>
 
+#include "eligible.hpp"
+#include "spread.hpp"
+
 namespace weft::bridge {
 namespace {
 
@@ -41,10 +44,6 @@ class Touched {
   std::vector<std::uint32_t> members_;
   std::uint32_t distinct_ = 0;
 };
-
-Level pod_level(const Fabric& fabric) {
-  return std::min<Level>(topology::kPodLevel, static_cast<Level>(fabric.level_count() - 1));
-}
 
 }  // namespace
 
@@ -97,7 +96,7 @@ std::vector<Pool> windows(const Fabric& fabric, const Ask& ask, const Pool& pool
   };
   const std::vector<bool> required = required_places(ask);
   std::vector<Window> found;
-  Touched pods(fabric, pod_level(fabric)), leaves(fabric, topology::kLeafLevel);
+  Touched pods(fabric, placement::level_of(fabric, config::LevelName::pod)), leaves(fabric, topology::kLeafLevel);
   std::size_t begin = 0, held = 0;  // [begin, i] is a run of the table of at most `nodes` nodes
   std::uint64_t cpus = 0, gpus = 0;
   const auto share = [](const std::vector<std::uint32_t>& of, std::uint32_t i) { return of.empty() ? 0U : of[i]; };
@@ -145,9 +144,7 @@ std::uint32_t fewest_domains(const Fabric& fabric, Level level, const Ask& ask, 
   std::vector<std::uint32_t> held(fabric.domain_count(level), 0);
   for (const std::uint32_t i : pool) ++held[index(fabric.domain_of(level, ask.usable[i]))];
   std::sort(held.begin(), held.end(), std::greater<>());
-  std::uint32_t domains = 0;
-  for (std::uint64_t sum = 0; domains < held.size() && sum < nodes; ++domains) sum += held[domains];
-  return domains;
+  return placement::fewest_domains(held, nodes);
 }
 
 }  // namespace weft::bridge
