@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "node_shape.hpp"
 #include "weft/config/hostlist.hpp"
 
 namespace weft::topology::generate {
@@ -63,13 +64,7 @@ std::string Numbers::range(std::uint64_t first, std::uint64_t last) const {
 config::FabricSpec start(std::string name, const NodeShape& shape) {
   config::FabricSpec spec;
   spec.name = std::move(name);
-  config::NodeTypeSpec type;
-  type.name.value = shape.type_name;
-  type.gpus = shape.gpus;
-  type.nics = shape.nics;
-  type.nvlink = shape.nvlink ? config::NvlinkScope::node : config::NvlinkScope::none;
-  if (shape.nvlink) type.nvlink_bandwidth = shape.nvlink_bandwidth;
-  spec.node_types.push_back(std::move(type));
+  spec.node_types.push_back(node_type_of(shape));
   return spec;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "node_shape.hpp"
 #include "slurm_records.hpp"
 #include "weft/config/hostlist.hpp"
 

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "node_shape.hpp"
 #include "weft/config/hostlist.hpp"
 #include "weft/config/units.hpp"
 
@@ -168,16 +169,6 @@ AssumedShape assume_shape(const ImportOptions& options, const Source& source, No
   }
   if (!options.bandwidth) note_assumed(notes, source, fmt::format("{} a cable", to_string(shape.bandwidth)));
   return shape;
-}
-
-config::NodeTypeSpec node_type_of(const AssumedShape& shape) {
-  config::NodeTypeSpec type;
-  type.name.value = shape.type_name;
-  type.gpus = shape.gpus;
-  type.nics = shape.nics;
-  type.nvlink = shape.nvlink ? config::NvlinkScope::node : config::NvlinkScope::none;
-  if (shape.nvlink) type.nvlink_bandwidth = shape.nvlink_bandwidth;
-  return type;
 }
 
 Result<FabricSpec> tree_spec(TreeFabric tree, const ImportOptions& options, const Source& source, Notes& notes) {

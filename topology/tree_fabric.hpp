@@ -57,7 +57,6 @@ struct AssumedShape {
   Bandwidth bandwidth{400'000'000'000};
 };
 [[nodiscard]] AssumedShape assume_shape(const ImportOptions& options, const Source& source, Notes& notes);
-[[nodiscard]] config::NodeTypeSpec node_type_of(const AssumedShape& shape);
 
 /// The spec of a tree: tier of a switch 1 where it has no switch below, else one above its highest child. Domains are
 /// left out where the options say that there is no NVLink. O(n log n). Errors: limit (too many tiers).
