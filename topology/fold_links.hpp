@@ -3,11 +3,13 @@
 // The link half of to_spec(): cables into few, readable `links` entries of exactly the same meaning.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "raw_fabric.hpp"
@@ -36,6 +38,23 @@ struct Entry {
   std::vector<std::uint32_t> to;
   std::uint32_t cable = 0;  ///< index of its first cable: its place in the text
 };
+
+/// Cables of equal ends as one, the first of them, that counts them. `ends`: what must be equal; `cable` is the order.
+template <typename Cable, typename Ends>
+[[nodiscard]] std::vector<Cable> merge_parallel(std::vector<Cable> all, Ends ends) {
+  std::sort(all.begin(), all.end(), [&](const Cable& a, const Cable& b) {
+    return std::tuple(ends(a), a.cable) < std::tuple(ends(b), b.cable);
+  });
+  std::vector<Cable> merged;
+  for (std::size_t i = 0; i < all.size();) {
+    std::size_t end = i + 1;
+    while (end < all.size() && ends(all[end]) == ends(all[i])) ++end;
+    merged.push_back(all[i]);
+    merged.back().kind.cables = static_cast<std::uint32_t>(end - i);
+    i = end;
+  }
+  return merged;
+}
 
 /// Entries for the cables between nodes and switches.
 [[nodiscard]] std::vector<Entry> fold_node_cables(const RawFabric& raw);

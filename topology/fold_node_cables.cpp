@@ -33,17 +33,7 @@ std::vector<Attachment> attachments(const RawFabric& raw) {
     all.push_back({node.index, {cable.nominal, cable.plane, 1}, node.nic, sw.index, i});
   }
   const auto ends = [](const Attachment& a) { return std::tuple(a.node, a.nic, a.sw, a.kind); };
-  std::sort(all.begin(), all.end(), [&](const Attachment& a, const Attachment& b) {
-    return std::tuple(ends(a), a.cable) < std::tuple(ends(b), b.cable);
-  });
-  std::vector<Attachment> merged;
-  for (std::size_t i = 0; i < all.size();) {
-    std::size_t end = i + 1;
-    while (end < all.size() && ends(all[end]) == ends(all[i])) ++end;
-    merged.push_back(all[i]);
-    merged.back().kind.cables = static_cast<std::uint32_t>(end - i);
-    i = end;
-  }
+  std::vector<Attachment> merged = merge_parallel(std::move(all), ends);
   std::sort(merged.begin(), merged.end(), [](const Attachment& a, const Attachment& b) {
     return std::tuple(a.node, a.kind, a.nic, a.sw) < std::tuple(b.node, b.kind, b.nic, b.sw);
   });

@@ -61,16 +61,7 @@ std::vector<Edge> edges(const RawFabric& raw, const std::vector<std::uint32_t>& 
     all.push_back({{cable.nominal, cable.plane, 1}, low, high, i});
   }
   const auto ends = [](const Edge& e) { return std::tuple(e.kind, e.low, e.high); };
-  std::sort(all.begin(), all.end(),
-            [&](const Edge& a, const Edge& b) { return std::tuple(ends(a), a.cable) < std::tuple(ends(b), b.cable); });
-  std::vector<Edge> merged;
-  for (std::size_t i = 0; i < all.size();) {
-    std::size_t end = i + 1;
-    while (end < all.size() && ends(all[end]) == ends(all[i])) ++end;
-    merged.push_back(all[i]);
-    merged.back().kind.cables = static_cast<std::uint32_t>(end - i);
-    i = end;
-  }
+  std::vector<Edge> merged = merge_parallel(std::move(all), ends);
   std::sort(merged.begin(), merged.end(), [&](const Edge& a, const Edge& b) { return ends(a) < ends(b); });
   return merged;
 }
