@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "disjoint_sets.hpp"
 #include "spread.hpp"
 #include "tilings.hpp"
 
@@ -29,12 +30,7 @@ struct Pattern {
 
 // Finds whether edges between `nodes` nodes connect them, and whether they form a ring.
 void look(const std::map<std::pair<std::uint32_t, std::uint32_t>, double>& edges, std::uint32_t nodes, Pattern& out) {
-  std::vector<std::uint32_t> up(nodes);
-  std::iota(up.begin(), up.end(), 0U);
-  const std::function<std::uint32_t(std::uint32_t)> find = [&](std::uint32_t x) {
-    while (up[x] != x) x = up[x] = up[up[x]];
-    return x;
-  };
+  DisjointSets sets(nodes);
   std::vector<std::uint32_t> degree(nodes, 0);
   std::uint32_t joined = 1;
   out.lightest = std::numeric_limits<double>::max();
@@ -42,10 +38,7 @@ void look(const std::map<std::pair<std::uint32_t, std::uint32_t>, double>& edges
     ++degree[ends.first];
     ++degree[ends.second];
     out.lightest = std::min(out.lightest, bytes);
-    const std::uint32_t a = find(ends.first);
-    const std::uint32_t b = find(ends.second);
-    if (a != b) ++joined;
-    up[a] = b;
+    if (sets.join(ends.first, ends.second)) ++joined;
   }
   out.connected = joined == nodes;
   // Two nodes that exchange both ways are a ring of two; its edge is counted whole, so a chain says the same.

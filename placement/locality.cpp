@@ -2,8 +2,9 @@
 #include "locality.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
+
+#include "disjoint_sets.hpp"
 
 namespace weft::placement {
 namespace {
@@ -12,19 +13,6 @@ using topology::Fabric;
 using topology::index;
 using topology::NodeId;
 using topology::SwitchId;
-
-class DisjointSets {
- public:
-  explicit DisjointSets(std::size_t n) : up_(n) { std::iota(up_.begin(), up_.end(), 0U); }
-  std::uint32_t find(std::uint32_t x) {
-    while (up_[x] != x) x = up_[x] = up_[up_[x]];
-    return x;
-  }
-  void join(std::uint32_t a, std::uint32_t b) { up_[find(a)] = find(b); }
-
- private:
-  std::vector<std::uint32_t> up_;
-};
 
 std::uint32_t down_to(std::uint32_t n, std::uint32_t multiple) { return n / multiple * multiple; }
 std::uint32_t up_to(std::uint32_t n, std::uint32_t multiple) { return (n + multiple - 1) / multiple * multiple; }
