@@ -133,6 +133,12 @@ Result<Eligible> eligible_nodes(const Fabric& fabric, const Request& request) {
   return out;
 }
 
+NodeMask required_mask(const Eligible& eligible) {
+  NodeMask out(eligible.mask.size(), false);
+  for (const NodeId n : eligible.required) out[index(n)] = true;
+  return out;
+}
+
 std::string describe(const Ineligible& reasons, std::uint32_t ranks_per_node) {
   std::vector<std::string> parts;
   const auto add = [&](std::uint32_t n, std::string_view what) {

@@ -34,11 +34,13 @@ struct Eligible {
 /// required than the job has; usage where the mask's size is not the fabric's.
 [[nodiscard]] Result<Eligible> eligible_nodes(const topology::Fabric& fabric, const Request& request);
 
+/// One flag a node of the fabric: those that are required.
+[[nodiscard]] NodeMask required_mask(const Eligible& eligible);
+
 /// Takes the nodes that `out` names out of `from`; required ones stay. O(nodes).
 template <typename Out>
 [[nodiscard]] Eligible without(Eligible from, Out out) {
-  std::vector<bool> stays(from.mask.size(), false);
-  for (const topology::NodeId n : from.required) stays[topology::index(n)] = true;
+  const NodeMask stays = required_mask(from);
   for (std::uint32_t n = 0; n < from.mask.size(); ++n)
     if (from.mask[n] && !stays[n] && out(topology::NodeId{n})) {
       from.mask[n] = false;

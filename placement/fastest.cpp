@@ -34,8 +34,7 @@ bool faster(const Score& a, const Score& b) {
 
 std::vector<NodeId> balanced(const Fabric& fabric, const Eligible& eligible, const std::vector<NodeId>& nodes) {
   const auto leaf_of = fabric.domain_numbers(topology::kLeafLevel);
-  std::vector<bool> required(fabric.node_count(), false);
-  for (const NodeId n : eligible.required) required[index(n)] = true;
+  const NodeMask required = required_mask(eligible);
   std::map<std::uint32_t, std::vector<NodeId>> free;  // by leaf in use: required nodes first, then in fabric order
   for (const NodeId n : nodes) free[leaf_of[index(n)]];
   for (const bool want : {true, false})

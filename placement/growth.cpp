@@ -32,8 +32,7 @@ class Grower {
   Grower(const Fabric& fabric, const Eligible& eligible, std::uint32_t nodes)
       : fabric_(fabric), nodes_(nodes), required_left_(static_cast<std::uint32_t>(eligible.required.size())) {
     std::vector<std::uint32_t> slot(fabric.class_count(), ~0U);
-    std::vector<bool> required(fabric.node_count(), false);
-    for (const NodeId n : eligible.required) required[index(n)] = true;
+    const NodeMask required = required_mask(eligible);
     const auto add = [&](NodeId n) -> Cluster& {
       std::uint32_t& s = slot[index(fabric.class_of(n))];
       if (s == ~0U) {

@@ -2,7 +2,6 @@
 #include "packed_runs.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "select_nodes.hpp"
 #include "spread.hpp"
@@ -16,8 +15,7 @@ using topology::NodeId;
 std::optional<SpannedDomains> SpannedDomains::find(const Fabric& fabric, const Eligible& eligible,
                                                    std::uint32_t nodes) {
   SpannedDomains out(fabric, eligible, nodes);
-  for (Level level = std::min<Level>(topology::kPodLevel, static_cast<Level>(fabric.level_count() - 1));
-       level >= topology::kLeafLevel; --level) {
+  for (Level level = level_of(fabric, config::LevelName::pod); level >= topology::kLeafLevel; --level) {
     out.free_ = free_by_domain(fabric, level, eligible.mask);
     if (*std::max_element(out.free_.begin(), out.free_.end()) >= nodes) continue;
     out.level_ = level;
@@ -47,17 +45,15 @@ struct Part {
 std::uint32_t pack(std::vector<Part>& parts, const std::vector<std::uint32_t>& free, std::uint32_t nodes,
                    std::uint32_t run) {
   std::uint32_t missing = nodes;
+  std::vector<std::uint32_t> left;
   for (Part& p : parts) {
     p.whole = std::min(free[p.domain] / run * run, missing);
     p.left = free[p.domain] - p.whole;
+    left.push_back(p.left);
     missing -= p.whole;
   }
   const std::uint32_t cut = missing;
-  std::vector<std::size_t> by_left(parts.size());
-  std::iota(by_left.begin(), by_left.end(), std::size_t{0});
-  std::stable_sort(by_left.begin(), by_left.end(),
-                   [&](std::size_t a, std::size_t b) { return parts[a].left > parts[b].left; });
-  for (const std::size_t i : by_left) {
+  for (const std::uint32_t i : largest_first(left)) {
     parts[i].piece = std::min(parts[i].left, missing);
     missing -= parts[i].piece;
   }
@@ -85,10 +81,8 @@ std::vector<std::vector<NodeId>> packed_runs(SpannedDomains& domains, std::uint3
   const std::uint32_t nodes = domains.nodes();
   if (!domains.eligible().required.empty() || nodes % run != 0 || run < 2 || run >= nodes) return out;
   const std::vector<std::uint32_t>& free = domains.free();
-  std::vector<Part> all(free.size());
-  for (std::uint32_t d = 0; d < free.size(); ++d) all[d].domain = d;
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const Part& a, const Part& b) { return free[a.domain] > free[b.domain]; });
+  std::vector<Part> all;
+  for (const std::uint32_t d : largest_first(free)) all.push_back({d});
   if (free[all.front().domain] < run) return out;
   std::uint32_t held = 0;
   std::uint32_t before = nodes;

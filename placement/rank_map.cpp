@@ -48,7 +48,7 @@ class Mapper {
         options_(options),
         graph_(graph),
         required_(fabric.node_count(), false),
-        spots_(fabric, nodes_in_reach(), required_, graph_, cross_rail()) {
+        spots_(fabric, nodes_in_reach(), required_, graph_, cross_rail_of(request)) {
     search_rules_.segment = rules.segment;
     search_rules_.max_leaves = rules.max_leaves;
     search_rules_.max_pods = rules.max_pods;
@@ -114,10 +114,6 @@ class Mapper {
   }
   void sort_starts() {
     std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.cost < b.cost; });
-  }
-
-  [[nodiscard]] std::optional<config::CrossRail> cross_rail() const {
-    return request_.job->cross_rail ? request_.job->cross_rail : request_.traffic->cross_rail;
   }
 
   // The lists' nodes and what is free beside them under the same leaves; all where that is not much more.

@@ -43,8 +43,7 @@ std::vector<NodeId> without_slowed(const Fabric& fabric, const Request& request,
     std::vector<std::size_t> places;  // in the job
     std::vector<NodeId> held, spare;  // spare: fewest slowed links first, then in fabric order
   };
-  std::vector<bool> fixed(fabric.node_count(), false);
-  for (const NodeId n : eligible.required) fixed[index(n)] = true;
+  const NodeMask fixed = required_mask(eligible);
   std::map<decltype(kind(NodeId{})), Group> groups;
   for (const NodeId n : nodes)
     if (slowed[index(n)] > 0 && !fixed[index(n)]) groups[kind(n)];
@@ -83,8 +82,7 @@ bool as_good(const Fabric& fabric, const Request& request, const std::vector<Nod
   both.insert(both.end(), other.begin(), other.end());
   std::sort(both.begin(), both.end());
   both.erase(std::unique(both.begin(), both.end()), both.end());
-  SpotTable spots(fabric, both, {}, graph,
-                  request.job->cross_rail ? request.job->cross_rail : request.traffic->cross_rail);
+  SpotTable spots(fabric, both, {}, graph, cross_rail_of(request));
   const auto cost = [&](const std::vector<NodeId>& of) {
     std::vector<std::uint32_t> spot_of;
     spot_of.reserve(of.size());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
 
 #include "bounds.hpp"
 #include "traffic_digest.hpp"
@@ -84,6 +85,13 @@ std::vector<std::uint32_t> free_by_domain(const Fabric& fabric, Level level, con
   std::vector<std::uint32_t> out(fabric.domain_count(level), 0);
   const auto domains = fabric.domain_numbers(level);
   for (std::size_t n = 0; n < domains.size(); ++n) out[domains[n]] += free[n] ? 1 : 0;
+  return out;
+}
+
+std::vector<std::uint32_t> largest_first(std::span<const std::uint32_t> counts) {
+  std::vector<std::uint32_t> out(counts.size());
+  std::iota(out.begin(), out.end(), 0U);
+  std::stable_sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) { return counts[a] > counts[b]; });
   return out;
 }
 

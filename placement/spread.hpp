@@ -15,6 +15,9 @@ namespace weft::placement {
 [[nodiscard]] std::vector<std::uint32_t> free_by_domain(const topology::Fabric& fabric, topology::Level level,
                                                         const NodeMask& free);
 
+/// Places of counts, the largest first; equal ones in order. O(n log n).
+[[nodiscard]] std::vector<std::uint32_t> largest_first(std::span<const std::uint32_t> counts);
+
 /// Fewest of the counts, largest first, that hold `nodes`; all of them where they do not suffice.
 [[nodiscard]] std::uint32_t fewest_domains(std::span<const std::uint32_t> largest_first, std::uint64_t nodes);
 

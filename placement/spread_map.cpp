@@ -37,7 +37,7 @@ std::vector<double> weights(const Request& request, const NodeGrid& grid) {
 double weighted_spread(const Fabric& fabric, const Request& request, const std::vector<NodeId>& nodes) {
   const auto grid = node_grid(request.layout, request.ranks_per_node);
   if (!grid) return 0;
-  Level level = std::min<Level>(topology::kPodLevel, static_cast<Level>(fabric.level_count() - 1));
+  Level level = level_of(fabric, config::LevelName::pod);
   std::set<std::uint32_t> used;
   for (const NodeId n : nodes) used.insert(fabric.domain_numbers(level)[index(n)]);
   if (used.size() < 2) level = topology::kLeafLevel;
@@ -99,8 +99,7 @@ std::optional<std::vector<NodeId>> spread_map(const Fabric& fabric, const Reques
   }
   const GraphOf graph_of(*request.traffic, request.digest);
   const NodeGraph& graph = *graph_of;
-  SpotTable spots(fabric, all, {}, graph,
-                  request.job->cross_rail ? request.job->cross_rail : request.traffic->cross_rail);
+  SpotTable spots(fabric, all, {}, graph, cross_rail_of(request));
   std::map<std::uint32_t, std::size_t> next;
   std::vector<std::uint32_t> spot_of;
   spot_of.reserve(pod_of.size());

@@ -251,9 +251,7 @@ class Cutter {
     const std::uint64_t need = std::uint64_t{b.rows} * b.columns;
     if (need == 0) return true;
     if (b.most_in_row == 0 || b.most_in_column == 0 || ++tried_ > kMostTried) return false;
-    std::vector<std::uint32_t> order(left_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return left_[x] > left_[y]; });
+    const std::vector<std::uint32_t> order = largest_first(left_);
     std::uint64_t held = 0;
     const std::size_t usable = std::min<std::size_t>(order.size(), std::size_t{b.most_in_row} * b.most_in_column);
     for (std::size_t i = 0; i < usable; ++i) held += left_[order[i]];
@@ -396,11 +394,7 @@ SpreadPlan plan_spread(const SpreadProblem& problem) {
   if (found) return best;
   // Row by row over the pods, fullest first: always possible.
   const std::size_t cells = std::size_t{problem.rows} * problem.columns;
-  std::vector<std::uint32_t> order(problem.capacity.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return problem.capacity[a] > problem.capacity[b]; });
-  for (const std::uint32_t p : order)
+  for (const std::uint32_t p : largest_first(problem.capacity))
     for (std::uint32_t n = 0; n < problem.capacity[p] && best.pod_of.size() < cells; ++n) best.pod_of.push_back(p);
   measure(problem, best);
   return best;

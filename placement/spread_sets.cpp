@@ -7,6 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include "spread.hpp"
+
 namespace weft::placement {
 namespace {
 
@@ -74,10 +76,7 @@ class Deal {
 class SetSearch {
  public:
   SetSearch(const SpreadProblem& problem, std::array<std::uint32_t, 2> most) : lines_{problem.rows, problem.columns} {
-    pods_.resize(problem.capacity.size());
-    std::iota(pods_.begin(), pods_.end(), 0U);
-    std::stable_sort(pods_.begin(), pods_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return problem.capacity[a] > problem.capacity[b]; });
+    pods_ = largest_first(problem.capacity);
     pods_.resize(std::min(pods_.size(), kMostPods));
     for (const std::uint32_t p : pods_) capacity_.push_back(problem.capacity[p]);
     for (const std::size_t side : {0, 1}) {

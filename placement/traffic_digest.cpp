@@ -13,4 +13,8 @@ std::shared_ptr<const TrafficDigest> make_digest(const Traffic& traffic) {
   return std::make_shared<const TrafficDigest>(traffic);
 }
 
+std::optional<config::CrossRail> cross_rail_of(const Request& request) {
+  return request.job->cross_rail ? request.job->cross_rail : request.traffic->cross_rail;
+}
+
 }  // namespace weft::placement

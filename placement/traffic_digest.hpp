@@ -9,6 +9,7 @@
 
 #include "bounds.hpp"
 #include "node_graph.hpp"
+#include "weft/placement/placement.hpp"
 #include "weft/placement/traffic.hpp"
 
 namespace weft::placement {
@@ -20,6 +21,9 @@ struct TrafficDigest {
   TrafficBounder bounder;
   std::array<std::uint32_t, config::kDims> fewest{};  ///< fewest_nodes of each dimension
 };
+
+/// How a request's ranks cross rails: the job's word, else the traffic's; nullopt where neither says.
+[[nodiscard]] std::optional<config::CrossRail> cross_rail_of(const Request& request);
 
 /// The digest's graph, or one made here where there is no digest.
 class GraphOf {
