@@ -3,9 +3,10 @@
 // Small fabrics and jobs for tests of the placement room.
 #pragma once
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,18 +85,40 @@ links:
 )";
 }
 
-/// A job with its layout and traffic resolved for a fabric, every node free.
-/// Twelve nodes, three replicas of four stages.
-inline constexpr const char* kThreeByFour = R"(weft: 1
-name: j
-nodes: 12
-ranks_per_node: 1
-layout: {dp: 3, pp: 4}
-traffic:
-  dp: {collective: allreduce, bytes: 8MiB}
-  pp: {collective: neighbour, bytes: 1MiB}
-)";
+/// `leaves` leaves l1, ... under one spine s, each with an equal run of the nodes n1, ...; one NIC a node.
+inline std::string two_tiers(std::uint32_t nodes, std::uint32_t leaves, std::uint32_t gpus = 1) {
+  return fmt::format(R"(weft: 1
+name: tree
+node_types:
+  t: {{gpus: {2}, nics: 1}}
+switches:
+  - {{name: "l[1-{1}]", tier: 1}}
+  - {{name: s, tier: 2}}
+nodes:
+  - {{name: "n[1-{0}]", type: t}}
+links:
+  - {{from: "n[1-{0}]", to: "l[1-{1}]", pattern: split, bandwidth: 400Gb/s}}
+  - {{from: "l[1-{1}]", to: s, pattern: all, bandwidth: 400Gb/s}}
+)",
+                     nodes, leaves, gpus);
+}
 
+/// `dp` replicas of `pp` stages, one rank a node.
+inline config::JobSpec replicas(std::uint32_t dp, std::uint32_t pp, std::string_view dp_bytes,
+                                std::string_view pp_bytes) {
+  return job(fmt::format(R"(weft: 1
+name: j
+nodes: {}
+ranks_per_node: 1
+layout: {{dp: {}, pp: {}}}
+traffic:
+  dp: {{collective: allreduce, bytes: {}}}
+  pp: {{collective: neighbour, bytes: {}}}
+)",
+                         dp * pp, dp, pp, dp_bytes, pp_bytes));
+}
+
+/// A job with its layout and traffic resolved for a fabric, every node free.
 struct Case {
   std::unique_ptr<config::JobSpec> job;
   std::unique_ptr<Traffic> traffic;

@@ -8,38 +8,21 @@
 #include <memory>
 #include <string>
 
+#include "placement_fixtures.hpp"
 #include "record.hpp"
 #include "replay.hpp"
 
 namespace {
 
 using namespace weft;
-
-topology::Fabric make_fabric() {
-  const auto source = std::make_shared<const SourceText>("fabric.yaml", R"(weft: 1
-name: four
-node_types:
-  t: {gpus: 2, nics: 1}
-switches:
-  - {name: "l[1-2]", tier: 1}
-  - {name: s, tier: 2}
-nodes:
-  - {name: "n[1-4]", type: t}
-links:
-  - {from: "n[1-4]", to: "l[1-2]", pattern: split, bandwidth: 400Gb/s}
-  - {from: "l[1-2]", to: s, pattern: all, bandwidth: 400Gb/s}
-)");
-  auto spec = config::parse_fabric_yaml(source);
-  auto fabric = topology::Fabric::build(*spec);
-  return std::move(*fabric);
-}
+namespace fixtures = placement::fixtures;
 
 bool small(const bridge::Ask& ask) { return ask.usable.size() <= 64 && ask.max_nodes <= 64; }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const topology::Fabric fabric = make_fabric();
+  static const topology::Fabric fabric = fixtures::fabric(fixtures::two_tiers(4, 2, 2));
   const std::string text(reinterpret_cast<const char*>(data), size);
   static_cast<void>(bridge::stats({std::make_shared<const SourceText>("log", text + "\n")}));
   auto line = bridge::read_line(fabric, text);

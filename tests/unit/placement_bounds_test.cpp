@@ -72,15 +72,7 @@ TEST(Bounds, GridOf512NodesIsWithinTheProductBound) {
   ASSERT_TRUE(spec);
   const auto fabric = topology::Fabric::build(*spec);
   ASSERT_TRUE(fabric);
-  const fixtures::Case c = fixtures::make_case(*fabric, fixtures::job(R"(weft: 1
-name: j
-nodes: 512
-ranks_per_node: 1
-layout: {dp: 64, pp: 8}
-traffic:
-  dp: {collective: allreduce, bytes: 64MiB}
-  pp: {collective: neighbour, bytes: 63MiB}
-)"));
+  const fixtures::Case c = fixtures::make_case(*fabric, fixtures::replicas(64, 8, "64MiB", "63MiB"));
   const auto placed = place(*fabric, c.request);
   ASSERT_TRUE(placed);
   const auto s = score(*fabric, *placed, *c.traffic);

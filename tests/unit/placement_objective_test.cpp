@@ -232,7 +232,7 @@ TEST(Search, APlainRingTakesNoSteps) {
 
 TEST(Search, BudgetBoundsSteps) {
   const Fabric f = fixtures::fabric(fixtures::tree16());
-  const fixtures::Case c = fixtures::make_case(f, fixtures::job(fixtures::kThreeByFour));
+  const fixtures::Case c = fixtures::make_case(f, fixtures::replicas(3, 4, "8MiB", "1MiB"));
   PlaceStats few;
   PlaceStats many;
   PlaceOptions options;

@@ -13,21 +13,9 @@ using namespace fixtures;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Leaves of seven nodes, of which 7, 6, 4 and 3 are free.
-constexpr const char* kLeaves = R"(weft: 1
-name: leaves
-node_types:
-  t: {gpus: 1, nics: 1}
-switches:
-  - {name: "l[1-4]", tier: 1}
-  - {name: s, tier: 2}
-nodes:
-  - {name: "n[1-28]", type: t}
-links:
-  - {from: "n[1-28]", to: "l[1-4]", pattern: split, bandwidth: 400Gb/s}
-  - {from: "l[1-4]", to: s, pattern: all, bandwidth: 400Gb/s}
-)";
+topology::Fabric four_leaves() { return fabric(two_tiers(28, 4)); }
 
+// Of the leaves' seven nodes each, 7, 6, 4 and 3.
 Eligible some_free(const topology::Fabric& f) {
   Eligible out;
   out.mask.assign(f.node_count(), true);
@@ -38,7 +26,7 @@ Eligible some_free(const topology::Fabric& f) {
 }
 
 TEST(PackedRuns, WholeRunsFirstThenPiecesLargestFirst) {
-  const auto f = fabric(kLeaves);
+  const auto f = four_leaves();
   const Eligible eligible = some_free(f);
   const auto lists = [&](std::uint32_t nodes, std::uint32_t run) {
     std::vector<std::vector<std::string>> out;
@@ -64,16 +52,8 @@ TEST(PackedRuns, WholeRunsFirstThenPiecesLargestFirst) {
 
 // Four rings of four: best fit cuts two of them, the packed list one.
 TEST(PackedRuns, FewerRingsAreCut) {
-  const auto f = fabric(kLeaves);
-  const Case c = make_case(f, job(R"(weft: 1
-name: j
-nodes: 16
-ranks_per_node: 1
-layout: {dp: 4, pp: 4}
-traffic:
-  dp: {collective: allreduce, bytes: 100MiB}
-  pp: {collective: neighbour, bytes: 1MiB}
-)"));
+  const auto f = four_leaves();
+  const Case c = make_case(f, replicas(4, 4, "100MiB", "1MiB"));
   Request request = c.request;
   request.free = some_free(f).mask;
   const auto placed = place(f, request);

@@ -60,7 +60,7 @@ TEST(Score, FreeMaskAndHealthDecideFragmentation) {
 
 TEST(Score, ADigestChangesNothingAndLocalityMayBeLeftOut) {
   const auto f = fabric(tree16());
-  const Case c = make_case(f, job(kThreeByFour));
+  const Case c = make_case(f, replicas(3, 4, "8MiB", "1MiB"));
   const auto digest = make_digest(*c.traffic);
   Request request = c.request;
   request.digest = digest.get();
