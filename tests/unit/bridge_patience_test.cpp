@@ -217,6 +217,10 @@ TEST(Memo, TheLogTellsAndReplaysToTheByte) {
   });
   ASSERT_TRUE(counts);
   EXPECT_EQ(counts->equal, 2U);
+  const auto told = stats({*source});
+  ASSERT_TRUE(told);
+  EXPECT_THAT(*told, HasSubstr("weft_decisions_repeated_total 1\n"));
+  EXPECT_THAT(*told, HasSubstr("weft_decisions_to_wait_total 2\n"));
 }
 
 }  // namespace

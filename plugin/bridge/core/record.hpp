@@ -66,6 +66,7 @@ struct Glance {
   double elapsed_seconds = 0;
   std::uint64_t nodes = 0, leaves = 0, pods = 0;
   double cross_spine_bytes = 0;
+  bool worth_waiting = false, repeated = false;
   std::string choice;  ///< the text under "choice", as written
 };
 [[nodiscard]] Result<Glance> glance(std::string_view line);

@@ -288,6 +288,8 @@ Result<Glance> glance(std::string_view line) {
     else
       r.set(ErrorCode::bad_value, "\"cross_spine_bytes\" is no number");
   }
+  out.worth_waiting = r.find(choice, "worth_waiting") != nullptr;
+  out.repeated = r.find(*json, "repeated") != nullptr;
   if (!r.ok()) return fail(r.fault());
   out.choice = choice.dump();
   return out;

@@ -46,7 +46,7 @@ struct Tally {
   std::array<std::uint64_t, 2> outcomes{};                                               // not taken, taken
   Histogram seconds{kSeconds}, leaves{kDomains}, pods{kDomains};
   double cross_spine_bytes = 0;
-  std::uint64_t nodes = 0;
+  std::uint64_t nodes = 0, waits = 0, repeated = 0;
 
   void add(const Glance& each) {
     if (each.outcome) {
@@ -56,6 +56,8 @@ struct Tally {
     }
     ++decisions[{each.verdict, each.cause, each.mode}];
     seconds.add(each.elapsed_seconds);
+    waits += each.worth_waiting ? 1 : 0;
+    repeated += each.repeated ? 1 : 0;
     if (each.verdict == "delegate") ++fallbacks[each.cause];
     if (each.verdict != "placed") return;
     nodes += each.nodes;
@@ -71,6 +73,8 @@ struct Tally {
     for (const auto& [key, count] : decisions)
       out += fmt::format("weft_decisions_total{{verdict=\"{}\",cause=\"{}\",mode=\"{}\"}} {}\n", std::get<0>(key),
                          std::get<1>(key), std::get<2>(key), count);
+    out += counter("weft_decisions_repeated_total", "Decisions answered as the same question was before.", repeated);
+    out += counter("weft_decisions_to_wait_total", "Choices that patience holds back for nearer nodes.", waits);
     out += seconds.text("weft_decision_seconds", "Wall-clock time of a decision under slurmctld's locks.");
     out += leaves.text("weft_placed_leaves", "Leaf domains that a placed job uses.");
     out += pods.text("weft_placed_pods", "Pods that a placed job uses; 0 where the fabric has none.");

@@ -163,7 +163,7 @@ static int _take(topology_eval_t* eval, const weft_question_t* question, const s
     weft_note_placement(job, text);
     xfree(text);
     _judge_waiting(job, choice);
-    weft_api()->outcome(weft_engine(), choice->decision, 1, NULL);
+    if (job->best_switch) weft_api()->outcome(weft_engine(), choice->decision, 1, NULL);
   } else if (question->request.spec) {
     /* The user's own constraints: nodes that break them are no way out. */
     weft_note_placement(job, NULL);
