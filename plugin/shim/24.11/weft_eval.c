@@ -77,13 +77,12 @@ static int _stock(topology_eval_t* eval) {
 }
 
 /* --switches=N@t: more leaves than N are fine once the job has waited for t seconds (as topology/tree). Patience is the
- * same for jobs that do not ask. best_switch stays from one question to the next, so it is always set. */
+ * same for jobs that do not ask. */
 static void _judge_waiting(job_record_t* job, const struct weft_choice* choice) {
   time_t now = time(NULL), waited;
 
   if (!job->wait4switch_start && (job->req_switch || choice->worth_waiting)) job->wait4switch_start = now;
   waited = now - job->wait4switch_start;
-  job->best_switch = true;
   if (job->req_switch && choice->switches_exceeded && (waited < (time_t)job->wait4switch)) {
     job->best_switch = false;
     weft_note_reason(job->job_id, "waiting for fewer leaf switches (--switches)");
@@ -259,6 +258,7 @@ extern int weft_eval(topology_eval_t* eval) {
 
   eval->eval_nodes = NULL;
   eval->trump_others = false;
+  eval->job_ptr->best_switch = true; /* else an earlier answer's stays, whoever gives this one */
   if (!(engine = weft_engine()) || _asks_for_stock(eval)) return _stock(eval);
   weft_question_init(&question, eval);
   choice.nodes = xcalloc(question.request.usable_count + 1, sizeof(*choice.nodes));
