@@ -24,6 +24,7 @@ class Passes {
         part_of_(part_of),
         local_(local),
         budget_(budget),
+        few_(vertices.size() * parts <= kFewCells),
         bytes_(vertices.size() * parts, 0),
         target_(vertices.size()),
         members_(parts),
@@ -51,7 +52,7 @@ class Passes {
 
   // In edges looked at, by the time that it takes.
   [[nodiscard]] std::uint64_t step_cost() const {
-    if (bytes_.size() <= kFewCells) return bytes_.size() / 4 + 1;
+    if (few_) return bytes_.size() / 4 + 1;
     return vertices_.size() / 4 + kHeads * vertices_.size() / parts_ / 4 + std::size_t{parts_} * parts_ / 4;
   }
 
@@ -92,7 +93,7 @@ class Passes {
   // the best partners of the vertices that gain most between any two parts.
   [[nodiscard]] std::optional<Exchange> pick() {
     for (Best& b : best_) b = {};
-    if (bytes_.size() <= kFewCells) {
+    if (few_) {
       for (std::uint32_t i = 0; i < vertices_.size(); ++i)
         if (!locked_[i]) offer_all(i);
       return best_pair();
@@ -145,8 +146,9 @@ class Passes {
     return out;
   }
 
-  // The part, not its own, to which a vertex gains most.
+  // The part, not its own, to which a vertex gains most: unasked where every step looks at all parts.
   void aim(std::uint32_t i) {
+    if (few_) return;
     const std::int64_t* row = &bytes_[i * std::size_t{parts_}];
     std::uint32_t best = part_of_[i] == 0 ? 1 : 0;
     for (std::uint32_t p = 0; p < parts_; ++p)
@@ -193,6 +195,7 @@ class Passes {
   std::vector<std::uint32_t>& part_of_;
   const std::vector<std::uint32_t>& local_;
   Budget& budget_;
+  bool few_;
   std::vector<std::int64_t> bytes_;    // by vertex and part: bytes exchanged
   std::vector<std::uint32_t> target_;  // of each vertex: the part to which it gains most
   std::vector<std::vector<std::uint32_t>> members_;

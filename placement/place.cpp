@@ -106,7 +106,8 @@ Result<std::vector<std::vector<NodeId>>> candidates(const Fabric& fabric, const 
   auto plain = select_nodes(fabric, ground, rules);
   if (!plain) return fail(plain.error());
   add_candidate(out, std::move(*plain));
-  if (rules.segment == 0) {
+  const bool choice = eligible.count > rules.nodes;
+  if (rules.segment == 0 && choice) {
     for (const std::uint32_t run : group_runs(request)) {
       for (const Level level : {topology::kLeafLevel, topology::kPodLevel}) {
         if (level >= fabric.level_count()) continue;

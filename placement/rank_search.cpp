@@ -10,11 +10,16 @@ constexpr std::uint32_t kNobody = ~0U;
 
 }  // namespace
 
-Cost cost_of_map(const NodeGraph& graph, SpotTable& spots, std::span<const std::uint32_t> spot_of) {
+Cost cost_of_map(const NodeGraph& graph, SpotTable& spots, std::span<const std::uint32_t> spot_of, const Cost* limit) {
   Cost out;
-  for (std::uint32_t u = 0; u < graph.nodes; ++u)
-    for (const NodeGraph::Half& e : graph.edges(u))
-      if (u < e.to) spots.add(out, spot_of[u], spot_of[e.to], e);
+  for (std::uint32_t u = 0; u < graph.nodes; ++u) {
+    // The higher neighbours come last.
+    const auto edges = graph.edges(u);
+    for (std::size_t i = edges.size(); i-- > 0 && edges[i].to > u;)
+      spots.add(out, spot_of[u], spot_of[edges[i].to], edges[i]);
+    // What follows only adds.
+    if (limit != nullptr && out.v[0] > limit->v[0]) break;
+  }
   return out;
 }
 
@@ -56,13 +61,10 @@ Cost RankSearch::leave_delta(std::uint32_t u, std::uint32_t to, std::uint32_t ex
   for (const NodeGraph::Half& e : graph_.edges(u)) {
     if (e.to == except) continue;
     const std::uint32_t at = spot_of_[e.to];
-    if (u < e.to) {
-      spots_.add(out, to, at, e);
-      spots_.subtract(out, from, at, e);
-    } else {
-      spots_.add(out, at, to, e);
-      spots_.subtract(out, at, from, e);
-    }
+    if (u < e.to)
+      spots_.replace(out, from, at, to, at, e);
+    else
+      spots_.replace(out, at, from, at, to, e);
   }
   return out;
 }
@@ -76,13 +78,10 @@ Cost RankSearch::exchange_delta(std::uint32_t u, std::uint32_t w) {
   const auto e = std::lower_bound(edges.begin(), edges.end(), w,
                                   [](const NodeGraph::Half& h, std::uint32_t v) { return h.to < v; });
   if (e != edges.end() && e->to == w) {
-    if (u < w) {
-      spots_.add(out, b, a, *e);
-      spots_.subtract(out, a, b, *e);
-    } else {
-      spots_.add(out, a, b, *e);
-      spots_.subtract(out, b, a, *e);
-    }
+    if (u < w)
+      spots_.replace(out, a, b, b, a, *e);
+    else
+      spots_.replace(out, b, a, a, b, *e);
   }
   return out;
 }

@@ -92,7 +92,8 @@ class RankSearch {
   std::uint32_t round_of_vertices_ = 0;
 };
 
-/// Sum over all edges. O(edges).
-[[nodiscard]] Cost cost_of_map(const NodeGraph& graph, SpotTable& spots, std::span<const std::uint32_t> spot_of);
+/// Sum over all edges; with a `limit`, over the first of them only where these already cost more. O(edges).
+[[nodiscard]] Cost cost_of_map(const NodeGraph& graph, SpotTable& spots, std::span<const std::uint32_t> spot_of,
+                               const Cost* limit = nullptr);
 
 }  // namespace weft::placement

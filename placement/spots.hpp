@@ -80,10 +80,17 @@ class SpotTable {
 
   /// Adds what an edge costs, its lower vertex on `low`, its higher one on `high`.
   void add(Cost& to, std::uint32_t low, std::uint32_t high, const NodeGraph::Half& edge) {
-    put<1>(to, low, high, edge);
+    put<1>(to, kind(low, high), edge);
   }
-  void subtract(Cost& to, std::uint32_t low, std::uint32_t high, const NodeGraph::Half& edge) {
-    put<-1>(to, low, high, edge);
+  /// Adds what an edge costs more between the spots `low` and `high` than between the ones from which it comes.
+  void replace(Cost& to, std::uint32_t low_before, std::uint32_t high_before, std::uint32_t low, std::uint32_t high,
+               const NodeGraph::Half& edge) {
+    // By number: a look-up may move the kinds.
+    const std::uint32_t before = kind_number(low_before, high_before);
+    const std::uint32_t after = kind_number(low, high);
+    if (before == after) return;
+    put<1>(to, kinds_[after], edge);
+    put<-1>(to, kinds_[before], edge);
   }
   /// Whether an edge between the two spots can cost more than one within a spot.
   [[nodiscard]] std::uint8_t tier(std::uint32_t low, std::uint32_t high) { return kind(low, high).tier; }
@@ -100,8 +107,7 @@ class SpotTable {
   static constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
 
   template <int kSign>
-  void put(Cost& to, std::uint32_t low, std::uint32_t high, const NodeGraph::Half& edge) {
-    const Kind& k = kind(low, high);
+  void put(Cost& to, const Kind& k, const NodeGraph::Half& edge) const {
     if (k.uniform) {
       to.v[k.slot] += kSign * edge.bytes;
       to.v[Cost::kTerms - 1] += kSign * edge.bytes * k.hops;
@@ -119,11 +125,12 @@ class SpotTable {
         to -= c;
     }
   }
-  const Kind& kind(std::uint32_t low, std::uint32_t high) {
-    if (cells_.empty()) return kinds_[find_kind(low, high)];
+  const Kind& kind(std::uint32_t low, std::uint32_t high) { return kinds_[kind_number(low, high)]; }
+  std::uint32_t kind_number(std::uint32_t low, std::uint32_t high) {
+    if (cells_.empty()) return find_kind(low, high);
     std::uint32_t& cell = cells_[std::size_t{low} * spots_.size() + high];
     if (cell == kUnknown) cell = find_kind(low, high);
-    return kinds_[cell];
+    return cell;
   }
   [[nodiscard]] std::uint32_t find_kind(std::uint32_t low, std::uint32_t high);
   std::uint32_t intern(std::vector<topology::Path> lanes);
