@@ -30,6 +30,8 @@ constexpr std::uint32_t kMostSpotsOfAll = 256;
 constexpr std::uint64_t kTilingSteps = 1U << 21;  // edges looked at to compare tilings
 constexpr std::size_t kMostFinished = 1;          // of those that are improved on every level
 constexpr std::uint64_t kExactSteps = 400'000;
+constexpr std::size_t kMostPodsInAllOrders = 4;
+constexpr std::uint64_t kPodOrderSteps = 1U << 16;  // edges looked at to order more pods
 
 struct Start {
   Cost cost;
@@ -190,31 +192,93 @@ class Mapper {
       std::iota(orders.front().begin(), orders.front().end(), 0U);
     }
     const std::vector<std::uint32_t> sorted = rules_.segment > 0 ? places : fullest_first(places);
+    std::optional<Cost> least;
+    const std::vector<std::uint32_t>* best = nullptr;
     for (const auto& order : orders) {
-      add_start(places, order);
+      const Cost cost = add_start(places, order);
+      if (!least || cost < *least) {
+        least = cost;
+        best = &order;
+      }
       if (sorted != places) add_start(sorted, order);
     }
+    if (rules_.segment == 0 && spots_.pod_count() > 1) order_pods(sorted, *best);
     // Where levels are searched, that grows regions itself.
     if (rules_.segment == 0 && spots_.count() > 1 && !fabric_.hierarchical()) add(region_map(graph_, spots_, places));
     if (rules_.segment == 0 && (!fabric_.hierarchical() || !request_.traffic->direct.empty()))
       if (auto map = greedy_map(graph_, spots_, places)) add(std::move(*map));
   }
 
-  void add_start(const std::vector<std::uint32_t>& places, const std::vector<std::uint32_t>& order) {
-    std::vector<std::uint32_t> spot_of(order.size());
-    for (std::size_t v = 0; v < order.size(); ++v) spot_of[v] = places[order[v]];
-    add(std::move(spot_of));
+  // The pods of `places` in other orders, of which the cheapest is a start. Where they give unequal numbers of nodes,
+  // what the rank order leaves over in one pod goes to the next: best where that one is just as much too small.
+  void order_pods(const std::vector<std::uint32_t>& places, const std::vector<std::uint32_t>& order) {
+    std::vector<std::vector<std::uint32_t>> pods;
+    for (const std::uint32_t s : places) {
+      if (pods.empty() || spots_.spot(pods.back().front()).pod != spots_.spot(s).pod) pods.emplace_back();
+      pods.back().push_back(s);
+    }
+    const auto smaller = [](const auto& a, const auto& b) { return a.size() < b.size(); };
+    std::stable_sort(pods.begin(), pods.end(), smaller);
+    if (pods.front().size() == pods.back().size()) return;
+    std::vector<std::vector<std::uint32_t>> best = pods;
+    Cost least = cost_of_map(graph_, spots_, laid_out(pods, order));
+    const auto cheaper = [&] {
+      const Cost cost = cost_of_map(graph_, spots_, laid_out(pods, order), &least);
+      if (!(cost < least)) return false;
+      least = cost;
+      best = pods;
+      return true;
+    };
+    if (pods.size() <= kMostPodsInAllOrders) {
+      while (std::next_permutation(pods.begin(), pods.end(), smaller)) cheaper();
+    } else {
+      std::uint64_t left = kPodOrderSteps / (graph_.halves.size() + 1);
+      for (bool again = true; again && left > 0;) {
+        again = false;
+        for (std::size_t i = 0; i < pods.size(); ++i)
+          for (std::size_t k = i + 1; k < pods.size() && left > 0; ++k) {
+            if (pods[i].size() == pods[k].size()) continue;
+            --left;
+            std::swap(pods[i], pods[k]);
+            if (cheaper())
+              again = true;
+            else
+              std::swap(pods[i], pods[k]);
+          }
+      }
+    }
+    add(laid_out(best, order));
   }
 
-  void add(std::vector<std::uint32_t> spot_of) {
-    const Cost cost = cost_of_map(graph_, spots_, spot_of);
-    if (starts_.size() >= most_starts_ && !(cost < starts_.back().cost)) return;
+  // The n-th vertex of `order` on the n-th place of the pods, one after the other.
+  static std::vector<std::uint32_t> laid_out(const std::vector<std::vector<std::uint32_t>>& pods,
+                                             const std::vector<std::uint32_t>& order) {
+    std::vector<std::uint32_t> places;
+    places.reserve(order.size());
+    for (const auto& p : pods) places.insert(places.end(), p.begin(), p.end());
+    std::vector<std::uint32_t> spot_of(order.size());
+    for (std::size_t v = 0; v < order.size(); ++v) spot_of[v] = places[order[v]];
+    return spot_of;
+  }
+
+  Cost add_start(const std::vector<std::uint32_t>& places, const std::vector<std::uint32_t>& order) {
+    std::vector<std::uint32_t> spot_of(order.size());
+    for (std::size_t v = 0; v < order.size(); ++v) spot_of[v] = places[order[v]];
+    return add(std::move(spot_of));
+  }
+
+  // Its cost, or where that is no less than what the starts at hand cost, a part of it that is no less either.
+  Cost add(std::vector<std::uint32_t> spot_of) {
+    const bool full = starts_.size() >= most_starts_;
+    const Cost cost = cost_of_map(graph_, spots_, spot_of, full ? &starts_.back().cost : nullptr);
+    if (full && !(cost < starts_.back().cost)) return cost;
     for (const Start& s : starts_)
-      if (s.cost == cost && s.spot_of == spot_of) return;
+      if (s.cost == cost && s.spot_of == spot_of) return cost;
     const auto at = std::upper_bound(starts_.begin(), starts_.end(), cost,
                                      [](const Cost& c, const Start& s) { return c < s.cost; });
     starts_.insert(at, {cost, std::move(spot_of)});
     if (starts_.size() > most_starts_) starts_.pop_back();
+    return cost;
   }
 
   void search_all(Budget& budget) {
