@@ -92,9 +92,10 @@ class Soak:
         answer = self.c.run(["scontrol", "reconfigure"], seconds=300)
         self.c.write("weft.yaml", self.c.in_place(GOOD))
         self.reconfigured["bad" if bad else "good"] += 1
+        rig.wait_for("slurmctld", lambda: self.c.ctld_answers() or not self.c.ctld_pid(), 300)
         if not self.c.ctld_pid() and "agent_fini: left" in self.c.log()[told:]:
-            # Slurm's own, with any topology: agent threads that wait for dead nodes outlive agent_fini(), and the first that gets its
-            # answer calls the accounting plugin, which is gone (agent.c: _foreach_srun_response).
+            # Slurm's own, with any topology: agent threads that wait for nodes outlive agent_fini(), and the first that hears of a job's
+            # end (job_epilog_complete, delete_step_records) calls the accounting plugin, which is gone.
             self.agent_deaths += 1
             self.c.start_ctld()
         elif bad and (answer.code == 0 or self.c.ctld_pid() != pid):
