@@ -26,13 +26,15 @@ class Passes {
         budget_(budget),
         few_(vertices.size() * parts <= kFewCells),
         bytes_(vertices.size() * parts, 0),
-        target_(vertices.size()),
-        members_(parts),
-        place_(vertices.size()),
+        target_(few_ ? 0 : vertices.size()),
+        members_(few_ ? 0 : parts),
+        place_(few_ ? 0 : vertices.size()),
         best_(std::size_t{parts} * parts) {
     for (std::uint32_t i = 0; i < vertices.size(); ++i)
       for (const NodeGraph::Half& e : graph.edges(vertices[i]))
         if (local_[e.to] != kOut) bytes_[i * std::size_t{parts_} + part_of_[local_[e.to]]] += e.bytes;
+    done_.reserve(vertices.size() / 2);
+    if (few_) return;
     for (std::uint32_t i = 0; i < vertices.size(); ++i) {
       place_[i] = static_cast<std::uint32_t>(members_[part_of_[i]].size());
       members_[part_of_[i]].push_back(i);
@@ -64,11 +66,11 @@ class Passes {
 
   bool improve() {
     locked_.assign(vertices_.size(), false);
-    std::vector<Exchange> done;
+    done_.clear();
     std::int64_t sum = 0;
     std::int64_t most = 0;
     std::size_t keep = 0;
-    while (done.size() < keep + kPatience && budget_.spend(step_cost())) {
+    while (done_.size() < keep + kPatience && budget_.spend(step_cost())) {
       const auto next = pick();
       if (!next) break;
       const std::uint32_t pa = part_of_[next->a];
@@ -76,15 +78,15 @@ class Passes {
       sum += gain(next->a, pb) + gain(next->b, pa) - 2 * between(next->a, next->b);
       exchange(*next);
       locked_[next->a] = locked_[next->b] = true;
-      done.push_back(*next);
+      done_.push_back(*next);
       if (sum > most) {
         most = sum;
-        keep = done.size();
+        keep = done_.size();
       }
     }
-    while (done.size() > keep) {
-      exchange(done.back());
-      done.pop_back();
+    while (done_.size() > keep) {
+      exchange(done_.back());
+      done_.pop_back();
     }
     return keep > 0;
   }
@@ -146,9 +148,8 @@ class Passes {
     return out;
   }
 
-  // The part, not its own, to which a vertex gains most: unasked where every step looks at all parts.
+  // The part, not its own, to which a vertex gains most.
   void aim(std::uint32_t i) {
-    if (few_) return;
     const std::int64_t* row = &bytes_[i * std::size_t{parts_}];
     std::uint32_t best = part_of_[i] == 0 ? 1 : 0;
     for (std::uint32_t p = 0; p < parts_; ++p)
@@ -165,10 +166,11 @@ class Passes {
   void exchange(const Exchange& x) {
     const std::uint32_t pa = part_of_[x.a];
     const std::uint32_t pb = part_of_[x.b];
-    std::swap(members_[pa][place_[x.a]], members_[pb][place_[x.b]]);
-    std::swap(place_[x.a], place_[x.b]);
     move(x.a, pa, pb);
     move(x.b, pb, pa);
+    if (few_) return;
+    std::swap(members_[pa][place_[x.a]], members_[pb][place_[x.b]]);
+    std::swap(place_[x.a], place_[x.b]);
     aim(x.a);
     aim(x.b);
   }
@@ -180,7 +182,7 @@ class Passes {
       std::int64_t* row = &bytes_[local_[e.to] * std::size_t{parts_}];
       row[from] -= e.bytes;
       row[to] += e.bytes;
-      aim(local_[e.to]);
+      if (!few_) aim(local_[e.to]);
     }
   }
 
@@ -195,13 +197,14 @@ class Passes {
   std::vector<std::uint32_t>& part_of_;
   const std::vector<std::uint32_t>& local_;
   Budget& budget_;
-  bool few_;
+  bool few_;  // every step looks at all; what only others need is left empty: target_, members_, place_
   std::vector<std::int64_t> bytes_;    // by vertex and part: bytes exchanged
   std::vector<std::uint32_t> target_;  // of each vertex: the part to which it gains most
   std::vector<std::vector<std::uint32_t>> members_;
   std::vector<std::uint32_t> place_;  // of each vertex among its part's members
-  std::vector<bool> locked_;
-  std::vector<Best> best_;  // by part from and part to: whom it gains most
+  std::vector<char> locked_;
+  std::vector<Exchange> done_;  // in this pass
+  std::vector<Best> best_;      // by part from and part to: whom it gains most
   std::vector<std::uint32_t> heads_;
 };
 

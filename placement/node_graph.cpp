@@ -22,6 +22,9 @@ class Builder {
  public:
   explicit Builder(const Traffic& traffic) : traffic_(traffic), per_node_(traffic.ranks_per_node) {
     out_.nodes = traffic.ranks() / per_node_;
+    seat_.reserve(traffic.ranks());
+    for (std::uint32_t node = 0; node < out_.nodes; ++node)
+      for (std::uint32_t gpu = 0; gpu < per_node_; ++gpu) seat_.push_back({node, gpu});
   }
 
   NodeGraph build() {
@@ -80,21 +83,18 @@ class Builder {
   void bucket() {
     at_.assign(out_.nodes + std::size_t{1}, 0);
     each_flow([&](std::uint32_t from, std::uint32_t to, std::int64_t) {
-      const std::uint32_t a = from / per_node_;
-      const std::uint32_t b = to / per_node_;
+      const std::uint32_t a = seat_[from].node;
+      const std::uint32_t b = seat_[to].node;
       if (a != b) ++at_[std::min(a, b) + std::size_t{1}];
     });
     for (std::size_t v = 1; v < at_.size(); ++v) at_[v] += at_[v - 1];
     records_.resize(at_.back());
     std::vector<std::size_t> next(at_.begin(), at_.end() - 1);
     each_flow([&](std::uint32_t from, std::uint32_t to, std::int64_t bytes) {
-      const std::uint32_t a = from / per_node_;
-      const std::uint32_t b = to / per_node_;
+      const auto [a, low] = seat_[std::min(from, to)];
+      const auto [b, high] = seat_[std::max(from, to)];
       if (a == b) return;
-      const bool up = a < b;
-      const std::uint32_t low = (up ? from : to) % per_node_;
-      const std::uint32_t high = (up ? to : from) % per_node_;
-      records_[next[std::min(a, b)]++] = {std::max(a, b), lane_of(low, high, up), bytes};
+      records_[next[a]++] = {b, lane_of(low, high, from < to), bytes};
     });
   }
 
@@ -171,8 +171,14 @@ class Builder {
     for (const Edge& e : edges_) out_.halves[next[e.low]++] = {e.high, e.pattern, e.bytes};
   }
 
+  // Where a rank sits: divisions of every flow's ends would cost more than the look-ups.
+  struct Seat {
+    std::uint32_t node = 0, gpu = 0;
+  };
+
   const Traffic& traffic_;
   std::uint32_t per_node_;
+  std::vector<Seat> seat_;  // by rank
   NodeGraph out_;
   std::vector<std::size_t> at_;
   std::vector<Record> records_;

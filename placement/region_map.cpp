@@ -30,8 +30,11 @@ class Grower {
 
   void grow(std::uint32_t number, std::size_t size) {
     using Entry = std::pair<std::int64_t, std::uint32_t>;  // bytes added to the border, vertex
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> border;
+    std::vector<Entry> room;
+    room.reserve(std::size_t{4} * vertices_.size());
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> border(std::greater<>{}, std::move(room));
     std::vector<std::uint32_t> taken;
+    taken.reserve(size);
     for (const std::uint32_t v : vertices_) inside_[v] = 0;
     const auto added = [&](std::uint32_t v) { return open_[v] - 2 * inside_[v]; };
     while (taken.size() < size) {
