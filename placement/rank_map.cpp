@@ -29,6 +29,7 @@ constexpr std::size_t kMostStarts = 4;   // that the local search takes up; one 
 constexpr std::uint32_t kMostSpotsOfAll = 256;
 constexpr std::uint64_t kTilingSteps = 1U << 21;  // edges looked at to compare tilings
 constexpr std::size_t kMostFinished = 1;          // of those that are improved on every level
+constexpr std::uint32_t kMostNodesTwice = 32;     // of jobs of which two equal ones are finished
 constexpr std::uint64_t kExactSteps = 400'000;
 constexpr std::size_t kMostPodsInAllOrders = 4;
 constexpr std::uint64_t kPodOrderSteps = 1U << 16;  // edges looked at to order more pods
@@ -85,6 +86,9 @@ class Mapper {
       for (Start& s : starts_) s = between_pods(std::move(s.spot_of), budget);
       sort_starts();
     }
+    // Of two with as many bytes over the top, only the end shows which one is better below.
+    if (graph_.nodes <= kMostNodesTwice && starts_.size() > 1 && starts_[0].cost.v[0] == starts_[1].cost.v[0])
+      finished = std::max<std::size_t>(finished, 2);
     for (std::size_t i = 0; i < std::min(finished, starts_.size()) && budget.left > 0; ++i) {
       Start& s = starts_[i];
       const std::uint64_t rest = hold_back(budget, budget.left / 4);

@@ -101,11 +101,18 @@ std::uint32_t SpotTable::find_kind(std::uint32_t low, std::uint32_t high) {
   };
   std::vector<Path> lanes;
   if (graph_.lanes.empty()) return intern({Path{}});
-  if (plain_[low] && plain_[high]) return intern({path(graph_.lanes.front())});
+  if (plain_[low] && plain_[high]) return plain_kind(path(graph_.lanes.front()));
   lanes.reserve(graph_.lanes.size());
   for (const Lane& l : graph_.lanes) lanes.push_back(path(l));
   if (std::all_of(lanes.begin(), lanes.end(), [&](const Path& p) { return p == lanes.front(); })) lanes.resize(1);
   return intern(std::move(lanes));
+}
+
+// The kind of pairs all of whose lanes take the same path: there are few of them, and they are asked for most.
+std::uint32_t SpotTable::plain_kind(const Path& path) {
+  for (std::uint32_t k = 0; k < kinds_.size(); ++k)
+    if (kinds_[k].uniform && kinds_[k].hops == path.hops && kinds_[k].tier == path.tier) return k;
+  return intern({path});
 }
 
 std::uint32_t SpotTable::intern(std::vector<Path> lanes) {

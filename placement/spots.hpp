@@ -134,6 +134,7 @@ class SpotTable {
   }
   [[nodiscard]] std::uint32_t find_kind(std::uint32_t low, std::uint32_t high);
   std::uint32_t intern(std::vector<topology::Path> lanes);
+  std::uint32_t plain_kind(const topology::Path& path);
   [[nodiscard]] std::uint8_t slot_of(std::uint8_t tier) const;
   void cost_of_pattern(const Kind& kind, std::uint32_t pattern, Cost& out) const;
 
