@@ -204,8 +204,7 @@ class Mapper {
         least = cost;
         best = &order;
       }
-      // An order that is far off does not become one of the best by that.
-      if (sorted != places && !(starts_.back().cost < cost)) add_start(sorted, order);
+      if (sorted != places) add_start(sorted, order);
     }
     if (rules_.segment == 0 && spots_.pod_count() > 1) order_pods(sorted, *best);
     // Where levels are searched, that grows regions itself.
