@@ -88,6 +88,7 @@ void add_packed(std::vector<std::vector<NodeId>>& to, const Fabric& fabric, cons
   auto domains = SpannedDomains::find(fabric, eligible, request.job->nodes);
   if (!domains) return;
   std::vector<std::vector<NodeId>> known;
+  known.reserve(to.size());
   for (const auto& list : to) known.push_back(sorted(list));
   for (const std::uint32_t run : runs)
     for (auto& nodes : packed_runs(*domains, run)) {

@@ -61,6 +61,8 @@ def count(lines):
         choice, job = line["choice"], line["job"]
         wanted["weft_decisions_total", (("cause", choice["cause"]), ("mode", job["mode"]), ("verdict", choice["verdict"]))] += 1
         wanted["weft_decision_seconds_count", ()] += 1
+        wanted["weft_decisions_repeated_total", ()] += "repeated" in line
+        wanted["weft_decisions_to_wait_total", ()] += "worth_waiting" in choice
         wanted["weft_decision_seconds_sum", ()] += line["elapsed_us"] / 1e6
         if choice["verdict"] == "delegate":
             wanted["weft_fallbacks_total", (("cause", choice["cause"]),)] += 1
