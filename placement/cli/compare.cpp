@@ -21,6 +21,8 @@
 namespace weft::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // What one policy did.
 struct Outcome {
   std::string policy;
@@ -71,7 +73,6 @@ std::string compare_text(const Prepared& prepared, const std::vector<Outcome>& o
 }
 
 std::string compare_json(const Prepared& prepared, const std::vector<Outcome>& outcomes) {
-  using Json = nlohmann::ordered_json;
   const topology::Fabric& fabric = prepared.loaded.fabric;
   Json policies = Json::array();
   for (const Outcome& outcome : outcomes) {
