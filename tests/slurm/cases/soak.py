@@ -93,11 +93,13 @@ class Soak:
         self.c.write("weft.yaml", self.c.in_place(GOOD))
         self.reconfigured["bad" if bad else "good"] += 1
         rig.wait_for("slurmctld", lambda: self.c.ctld_answers() or not self.c.ctld_pid(), 300)
-        if not self.c.ctld_pid() and "agent_fini: left" in self.c.log()[told:]:
-            # Slurm's own, with any topology: agent threads that wait for nodes outlive agent_fini(), and the first that hears of a job's
-            # end (job_epilog_complete, delete_step_records) calls the accounting plugin, which is gone.
+        if answer.code != 0 and self.c.ctld_pid() != pid and "agent_fini: left" in self.c.log()[told:]:
+            # Slurm's own, with any topology, where nodes are slow to answer: agent threads outlive agent_fini(), and the first that hears of
+            # a job's end (job_epilog_complete, delete_step_records) calls the accounting plugin, which is gone. The new slurmctld, forked
+            # before, may live on.
             self.agent_deaths += 1
-            self.c.start_ctld()
+            if not self.c.ctld_pid():
+                self.c.start_ctld()
         elif bad and (answer.code == 0 or self.c.ctld_pid() != pid):
             self.c.check("a broken file is refused and the old slurmctld stays", False, answer)
         if not rig.wait_for("slurmctld", self.c.ctld_answers, 300):
