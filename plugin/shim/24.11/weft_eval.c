@@ -143,9 +143,20 @@ static int _on_chosen(topology_eval_t* eval, const struct weft_choice* choice, b
   return rc;
 }
 
+/*
+ * When a job cannot run now Slurm asks once more, with all nodes that the job could ever have, and holds the job
+ * (refuses it at submission) if it gets none even then. So a job that waits for a repair of the fabric needs a yes to
+ * that question. The hook does not say which question it is: for whole nodes, some of them busy, it can be no other.
+ */
+static bool _asks_for_ever(const topology_eval_t* eval) {
+  return (eval->job_ptr->details->whole_node & WHOLE_NODE_REQUIRED) && !slurm_preemption_enabled() &&
+         idle_node_bitmap && !bit_super_set(eval->node_map, idle_node_bitmap);
+}
+
 /* The job gets `choice`, or Slurm's code says why it cannot. */
 static int _take(topology_eval_t* eval, const weft_question_t* question, const struct weft_choice* choice) {
   job_record_t* job = eval->job_ptr;
+  bool ever = _asks_for_ever(eval); /* of all nodes on offer */
   saved_t saved = _narrow(eval, choice);
   int rc = _on_chosen(eval, choice, choice->gpus_said);
   char* text;
@@ -158,10 +169,11 @@ static int _take(topology_eval_t* eval, const weft_question_t* question, const s
   }
   eval->avail_core = saved.all_cores;
   if (rc == SLURM_SUCCESS) {
-    text = _placement_text(eval, choice);
+    _judge_waiting(job, choice);
+    /* A job that waits claims no placement. */
+    text = (job->best_switch && !ever) ? _placement_text(eval, choice) : NULL;
     weft_note_placement(job, text);
     xfree(text);
-    _judge_waiting(job, choice);
     if (job->best_switch) weft_api()->outcome(weft_engine(), choice->decision, 1, NULL);
   } else if (question->request.spec) {
     /* The user's own constraints: nodes that break them are no way out. */
@@ -193,16 +205,6 @@ static void _complain(const job_record_t* job, const struct weft_choice* choice)
       break;
   }
   debug("weft: %pJ: stock selection: %s", job, choice->reason);
-}
-
-/*
- * When a job cannot run now Slurm asks once more, with all nodes that the job could ever have, and holds the job
- * (refuses it at submission) if it gets none even then. So a job that waits for a repair of the fabric needs a yes to
- * that question. The hook does not say which question it is: for whole nodes, some of them busy, it can be no other.
- */
-static bool _asks_for_ever(const topology_eval_t* eval) {
-  return (eval->job_ptr->details->whole_node & WHOLE_NODE_REQUIRED) && !slurm_preemption_enabled() &&
-         idle_node_bitmap && !bit_super_set(eval->node_map, idle_node_bitmap);
 }
 
 static int _not_now(topology_eval_t* eval, const weft_question_t* question) {

@@ -39,6 +39,7 @@ with rig.Cluster(TREE.names, files=FILES, partitions=PARTS, node_conf="Feature=a
     rig.wait_for("reason", lambda: "nearer" in c.reason(patient), 10)
     c.check("squeue says what it waits for", "waits for nearer nodes: 96GiB a step" in c.reason(patient), c.reason(patient))
     c.equal("it is pending and not held", (c.state(patient), c.job(patient).get("Priority") != "0"), ("PENDING", True))
+    c.equal("it claims no placement", c.placement(patient), {})
     hasty = c.sbatch("-N4", "--gpus-per-node=8", "--exclusive", "--weft=tp=8,dp=4,patience=0", user="nobody", script="sleep 2")
     c.equal("patience=0 starts at once", c.wait_state(hasty, ["RUNNING", "COMPLETED"]), "RUNNING")
     plain = c.sbatch("-N3", "--exclusive", script="sleep 2")
