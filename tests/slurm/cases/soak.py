@@ -94,7 +94,7 @@ class Soak:
         self.reconfigured["bad" if bad else "good"] += 1
         rig.wait_for("slurmctld", lambda: self.c.ctld_answers() or not self.c.ctld_pid(), 300)
         if answer.code != 0 and self.c.ctld_pid() != pid and "agent_fini: left" in self.c.log()[told:]:
-            # Slurm's own, with any topology, where nodes are slow to answer: agent threads outlive agent_fini(), and the first that hears of
+            # Slurm's own, where nodes are slow to answer: agent threads outlive agent_fini(), and the first that hears of
             # a job's end (job_epilog_complete, delete_step_records) calls the accounting plugin, which is gone. The new slurmctld, forked
             # before, may live on.
             self.agent_deaths += 1
