@@ -124,57 +124,55 @@ static int read_count(struct parser* parser, const char* key, struct piece value
   return 0;
 }
 
+/* whole + fraction / scale */
+struct decimal {
+  uint64_t whole, fraction, scale;
+};
+
+/* Digits, and perhaps a point and 1 to `decimals` more. Bytes read; 0 where that is not what stands there, or the whole
+ * part goes on above `most`. */
+static size_t decimal_of(struct piece p, size_t decimals, uint64_t most, struct decimal* out) {
+  size_t i = 0, digits = 0;
+  *out = (struct decimal){0, 0, 1};
+  for (; i < p.length && p.at[i] >= '0' && p.at[i] <= '9'; ++i) {
+    if (out->whole > most) return 0;
+    out->whole = out->whole * 10 + (uint64_t)(p.at[i] - '0');
+  }
+  if (i == 0 || i == p.length || p.at[i] != '.') return i;
+  for (++i; i < p.length && p.at[i] >= '0' && p.at[i] <= '9'; ++i, ++digits) {
+    if (digits == decimals) return 0;
+    out->fraction = out->fraction * 10 + (uint64_t)(p.at[i] - '0');
+    out->scale *= 10;
+  }
+  return digits == 0 ? 0 : i;
+}
+
 /* "2", "2.5", "2.25" into hundredths. */
 static int read_hundredths(struct parser* parser, const char* key, struct piece value, uint32_t max, uint32_t* out) {
-  uint64_t number = 0;
-  size_t i = 0, decimals = 0;
-  bool good = true, point = false;
-  for (; i < value.length && good; ++i) {
-    const char c = value.at[i];
-    if (c == '.' && !point && i > 0) {
-      point = true;
-      continue;
-    }
-    good = c >= '0' && c <= '9' && decimals < 2 && number <= max;
-    if (!good) break;
-    number = number * 10 + (uint64_t)(c - '0');
-    decimals += point ? 1 : 0;
-  }
-  good = good && value.length > 0 && (!point || decimals > 0);
-  for (; good && decimals < 2; ++decimals) number *= 10;
-  if (!good || number > max) {
+  struct decimal d;
+  const size_t read = decimal_of(value, 2, max / 100, &d);
+  const uint64_t hundredths = d.whole * 100 + d.fraction * 100 / d.scale;
+  if (read == 0 || read != value.length || hundredths > max) {
     const struct shown s = show(parser, value);
     return refuse(parser, "%s is \"%s\" at byte %zu; expected a number from 0 to %u, such as 2.5", key, s.text, s.byte,
                   max / 100);
   }
-  *out = (uint32_t)number;
+  *out = (uint32_t)hundredths;
   return 0;
 }
 
 /* "12GiB", "1.5GB": exact, or refused. */
 static bool bytes_of(struct piece p, uint64_t* out) {
-  uint64_t whole = 0, fraction = 0, scale = 1;
-  size_t i = 0, digits = 0;
-  for (; i < p.length && p.at[i] >= '0' && p.at[i] <= '9'; ++i, ++digits) {
-    if (whole > WEFT_SPEC_MAX_BYTES) return false;
-    whole = whole * 10 + (uint64_t)(p.at[i] - '0');
-  }
-  if (digits == 0) return false;
-  if (i < p.length && p.at[i] == '.') {
-    for (++i, digits = 0; i < p.length && p.at[i] >= '0' && p.at[i] <= '9'; ++i, ++digits) {
-      if (digits == 6) return false;
-      fraction = fraction * 10 + (uint64_t)(p.at[i] - '0');
-      scale *= 10;
-    }
-    if (digits == 0) return false;
-  }
-  const struct piece unit = {p.at + i, p.length - i};
+  struct decimal d;
+  const size_t read = decimal_of(p, 6, WEFT_SPEC_MAX_BYTES, &d);
+  if (read == 0) return false;
+  const struct piece unit = {p.at + read, p.length - read};
   for (size_t u = 0; u < COUNT(k_units); ++u) {
     const uint64_t factor = k_units[u].bytes;
     if (!equals(unit, k_units[u].name)) continue;
     /* whole is at most 10 * 2^50, fraction below 10^6, factor at most 2^40: only the first product can overflow. */
-    if (whole > WEFT_SPEC_MAX_BYTES / factor || fraction * factor % scale != 0) return false;
-    const uint64_t value = whole * factor + fraction * factor / scale;
+    if (d.whole > WEFT_SPEC_MAX_BYTES / factor || d.fraction * factor % d.scale != 0) return false;
+    const uint64_t value = d.whole * factor + d.fraction * factor / d.scale;
     if (value == 0 || value > WEFT_SPEC_MAX_BYTES) return false;
     *out = value;
     return true;

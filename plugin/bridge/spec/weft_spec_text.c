@@ -79,9 +79,8 @@ size_t weft_spec_write(const struct weft_spec* spec, char* buffer, size_t buffer
   if (spec->patience_given) {
     put_key(&to, "patience", "");
     put(&to, "%u", spec->patience / 100);
-    if (spec->patience % 100 != 0)
-      put(&to, spec->patience % 10 != 0 ? ".%02u" : ".%u",
-          spec->patience % 10 != 0 ? spec->patience % 100 : spec->patience % 100 / 10);
+    if (spec->patience % 100 != 0) put(&to, ".%u", spec->patience % 100 / 10);
+    if (spec->patience % 10 != 0) put(&to, "%u", spec->patience % 10);
   }
   for (uint8_t t = 0; t < spec->term_count; ++t) {
     const struct weft_spec_term* term = &spec->terms[t];

@@ -41,14 +41,22 @@ static uint32_t* _weights(const uint32_t* usable, size_t count) {
   }
 }
 
-/* Nodes that the job could have in another hour: its partition without those that the user excludes. */
-static uint32_t* _possible(const job_record_t* job, size_t* count) {
+/* The nodes of a job's partition without those that the user excludes; NULL where it has no partition. */
+static bitstr_t* _partition_map(const job_record_t* job) {
   bitstr_t* map;
-  uint32_t* list;
 
   if (!job->part_ptr || !job->part_ptr->node_bitmap) return NULL;
   map = bit_copy(job->part_ptr->node_bitmap);
   if (job->details->exc_node_bitmap) bit_and_not(map, job->details->exc_node_bitmap);
+  return map;
+}
+
+/* Nodes that the job could have in another hour. */
+static uint32_t* _possible(const job_record_t* job, size_t* count) {
+  bitstr_t* map = _partition_map(job);
+  uint32_t* list;
+
+  if (!map) return NULL;
   list = weft_indices(map, count);
   FREE_NULL_BITMAP(map);
   return list;
@@ -70,13 +78,11 @@ static int _and_feature(void* x, void* arg) {
 static uint32_t* _reach(const topology_eval_t* eval, size_t* count) {
   const job_record_t* job = eval->job_ptr;
   const job_details_t* details = job->details;
-  bitstr_t* map;
+  bitstr_t* map = _partition_map(job);
   uint32_t* list = NULL;
   size_t all, kept = 0;
 
-  if (!job->part_ptr || !job->part_ptr->node_bitmap) return NULL;
-  map = bit_copy(job->part_ptr->node_bitmap);
-  if (details->exc_node_bitmap) bit_and_not(map, details->exc_node_bitmap);
+  if (!map) return NULL;
   if (job->resv_ptr && job->resv_ptr->node_bitmap) bit_and(map, job->resv_ptr->node_bitmap);
   if (!details->feature_list || (list_for_each_ro(details->feature_list, _and_feature, map) >= 0)) {
     bit_or(map, eval->node_map);
