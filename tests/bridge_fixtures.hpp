@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "c_handle.hpp"
+#include "placement_fixtures.hpp"
 #include "weft_bridge.h"
 
 namespace weft::bridge::test {
@@ -50,24 +51,7 @@ class Directory {
 ///             spineA           spineB          tier 2
 ///          l1       l2      l3       l4        tier 1
 ///        n1-n4    n5-n8   n9-n12  n13-n16
-inline std::string tree16() {
-  return R"(weft: 1
-name: tree16
-node_types:
-  h100: {gpus: 8, nics: 8}
-switches:
-  - {name: "l[1-4]", tier: 1}
-  - {name: "spineA,spineB", tier: 2}
-  - {name: "core", tier: 3}
-nodes:
-  - {name: "n[1-16]", type: h100}
-links:
-  - {from: "n[1-16]", to: "l[1-4]", pattern: split, bandwidth: 400Gb/s}
-  - {from: "l[1-2]", to: "spineA", pattern: all, bandwidth: 400Gb/s, cables: 4}
-  - {from: "l[3-4]", to: "spineB", pattern: all, bandwidth: 400Gb/s, cables: 4}
-  - {from: "spineA,spineB", to: "core", pattern: all, bandwidth: 400Gb/s, cables: 4}
-)";
-}
+inline std::string tree16() { return placement::fixtures::three_tiers(16, 4, "spineA,spineB", 8, 4); }
 
 /// A clock that stands: a loaded machine must not turn answers into overruns.
 inline Hooks still() {

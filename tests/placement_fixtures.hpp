@@ -16,6 +16,7 @@
 #include "weft/placement/placement.hpp"
 #include "weft/placement/traffic.hpp"
 #include "weft/topology/fabric.hpp"
+#include "weft/topology/generate.hpp"
 
 namespace weft::placement::fixtures {
 
@@ -37,29 +38,48 @@ inline config::JobSpec job(const std::string& yaml) {
   return std::move(*spec);
 }
 
+/// `nodes` nodes n1, ... under `leaves` leaves l1, ... in equal runs, these likewise under `spines` (a hostlist, one a
+/// pod), these under one core; `gpus` GPUs and NICs a node.
+inline std::string three_tiers(std::uint32_t nodes, std::uint32_t leaves, std::string_view spines,
+                               std::uint32_t gpus = 1, std::uint32_t cables = 1) {
+  return fmt::format(R"(weft: 1
+name: tree{0}
+node_types:
+  t: {{gpus: {3}, nics: {3}}}
+switches:
+  - {{name: "l[1-{1}]", tier: 1}}
+  - {{name: "{2}", tier: 2}}
+  - {{name: "core", tier: 3}}
+nodes:
+  - {{name: "n[1-{0}]", type: t}}
+links:
+  - {{from: "n[1-{0}]", to: "l[1-{1}]", pattern: split, bandwidth: 400Gb/s}}
+  - {{from: "l[1-{1}]", to: "{2}", pattern: split, bandwidth: 400Gb/s, cables: {4}}}
+  - {{from: "{2}", to: "core", pattern: all, bandwidth: 400Gb/s, cables: {4}}}
+)",
+                     nodes, leaves, spines, gpus, cables);
+}
+
 /// Two pods of two leaves of four nodes, one NIC and one GPU a node, one spine a pod, one core:
 ///
 ///                      core
 ///             spineA           spineB          tier 2
 ///          l1       l2      l3       l4        tier 1
 ///        n1-n4    n5-n8   n9-n12  n13-n16
-inline std::string tree16() {
-  return R"(weft: 1
-name: tree16
-node_types:
-  t: {gpus: 1, nics: 1}
-switches:
-  - {name: "l[1-4]", tier: 1}
-  - {name: "spineA,spineB", tier: 2}
-  - {name: "core", tier: 3}
-nodes:
-  - {name: "n[1-16]", type: t}
-links:
-  - {from: "n[1-16]", to: "l[1-4]", pattern: split, bandwidth: 400Gb/s}
-  - {from: "l[1-2]", to: "spineA", pattern: all, bandwidth: 400Gb/s}
-  - {from: "l[3-4]", to: "spineB", pattern: all, bandwidth: 400Gb/s}
-  - {from: "spineA,spineB", to: "core", pattern: all, bandwidth: 400Gb/s}
-)";
+inline std::string tree16() { return three_tiers(16, 4, "spineA,spineB"); }
+
+/// A generated fat tree: of three tiers, or of two where `leaves_per_pod` is 0.
+inline topology::Fabric fat_tree(std::uint32_t nodes, std::uint32_t nodes_per_leaf, std::uint32_t leaves_per_pod = 0) {
+  topology::FatTreeOptions options;
+  options.nodes = nodes;
+  options.tiers = leaves_per_pod > 0 ? 3 : 2;
+  options.nodes_per_leaf = nodes_per_leaf;
+  if (leaves_per_pod > 0) options.leaves_per_pod = leaves_per_pod;
+  const auto spec = topology::generate_fat_tree(options);
+  if (!spec) throw std::runtime_error(spec.error().to_string());
+  auto built = topology::Fabric::build(*spec);
+  if (!built) throw std::runtime_error(built.error().to_string());
+  return std::move(*built);
 }
 
 /// Two units of two nodes with two GPUs and two rails each; rails meet in the spine.
@@ -101,6 +121,23 @@ links:
   - {{from: "l[1-{1}]", to: s, pattern: all, bandwidth: 400Gb/s}}
 )",
                      nodes, leaves, gpus);
+}
+
+/// A job of 8 ranks a node, tp 8 inside it and dp what is left, without traffic.
+inline config::JobSpec laid_out(std::uint32_t nodes, std::uint32_t pp, std::uint32_t cp = 1, std::uint32_t ep = 1) {
+  config::JobSpec out;
+  out.name = "job";
+  out.nodes = nodes;
+  out.ranks_per_node = 8;
+  config::Layout layout;
+  layout[config::Dim::tp] = 8;
+  layout[config::Dim::cp] = cp;
+  layout[config::Dim::ep] = ep;
+  layout[config::Dim::pp] = pp;
+  layout[config::Dim::dp] = nodes / pp / cp;
+  out.layout = layout;
+  out.dp_given = true;
+  return out;
 }
 
 /// `dp` replicas of `pp` stages, one rank a node.

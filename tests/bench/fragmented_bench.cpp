@@ -15,10 +15,10 @@
 #include <stdexcept>
 
 #include "brute_force.hpp"
+#include "placement_fixtures.hpp"
 #include "take.hpp"
 #include "weft/placement.hpp"
 #include "weft/placement/score.hpp"
-#include "weft/topology/generate.hpp"
 
 namespace weft::placement {
 namespace {
@@ -39,23 +39,17 @@ struct Trial {
 
 Trial random_trial(Dice& dice, std::uint32_t in_domain) {
   Trial out;
-  config::Layout layout;
-  layout[Dim::tp] = 8;
+  std::uint32_t nodes = 0, pp = 1, cp = 1;
   do {
-    out.job.nodes = in_domain * dice.roll(2, 6) / 2;
-    layout[Dim::pp] = 1U << dice.roll(0, 3);
-    layout[Dim::cp] = dice.roll(0, 2) == 0 ? 2 : 1;
-  } while (out.job.nodes % (layout[Dim::pp] * layout[Dim::cp]) != 0 ||
-           out.job.nodes / (layout[Dim::pp] * layout[Dim::cp]) < 2);
-  layout[Dim::dp] = out.job.nodes / layout[Dim::pp] / layout[Dim::cp];
-  out.job.name = "bench";
-  out.job.ranks_per_node = 8;
-  out.job.layout = layout;
-  out.job.dp_given = true;
+    nodes = in_domain * dice.roll(2, 6) / 2;
+    pp = 1U << dice.roll(0, 3);
+    cp = dice.roll(0, 2) == 0 ? 2 : 1;
+  } while (nodes % (pp * cp) != 0 || nodes / (pp * cp) < 2);
+  out.job = fixtures::laid_out(nodes, pp, cp);
   const auto volume = [&] { return Bytes{std::uint64_t{1} << (28 + 2 * dice.roll(0, 2))}; };
   out.job.traffic = {{Dim::dp, Collective::reduce_scatter, volume()}};
-  if (layout[Dim::pp] > 1) out.job.traffic.push_back({Dim::pp, Collective::neighbour, volume()});
-  if (layout[Dim::cp] > 1) out.job.traffic.push_back({Dim::cp, Collective::allgather, volume()});
+  if (pp > 1) out.job.traffic.push_back({Dim::pp, Collective::neighbour, volume()});
+  if (cp > 1) out.job.traffic.push_back({Dim::cp, Collective::allgather, volume()});
   std::size_t free = 0;
   while (free < out.job.nodes) {
     free = 0;
@@ -96,14 +90,9 @@ std::vector<std::uint32_t> draw(Dice& dice, const Trial& t) {
 }
 
 void against_draws(benchmark::State& state) {
-  topology::FatTreeOptions options;
   const bool pods = state.range(0) == 3;
   const std::uint32_t in_domain = pods ? 32 : 16;
-  options.nodes = kDomains * in_domain;
-  options.tiers = pods ? 3 : 2;
-  options.nodes_per_leaf = pods ? 8 : 16;
-  if (pods) options.leaves_per_pod = 4;
-  const auto fabric = take(topology::Fabric::build(take(topology::generate_fat_tree(options))));
+  const auto fabric = fixtures::fat_tree(kDomains * in_domain, pods ? 8 : 16, pods ? 4 : 0);
   double sum = 0, worst = 1, beaten = 0;
   for (auto _ : state) {
     Dice dice(static_cast<std::uint64_t>(state.range(0)));

@@ -9,15 +9,17 @@
 // `patience: 2.5` in weft.yaml. Counters, means over the mixes: cross = TiB over tier 2 and up, summed over jobs,
 // leaves = under which a job lies, wait = minutes until a job starts.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <queue>
 
 #include "brute_force.hpp"
+#include "decision.hpp"
+#include "placement_fixtures.hpp"
 #include "take.hpp"
 #include "weft/placement.hpp"
 #include "weft/placement/score.hpp"
-#include "weft/topology/generate.hpp"
 
 namespace weft::placement {
 namespace {
@@ -38,19 +40,10 @@ struct MixJob {
 };
 
 config::JobSpec spec_of(std::uint32_t nodes, std::uint32_t stages) {
-  config::JobSpec out;
-  out.name = "mix";
-  out.nodes = nodes;
-  out.ranks_per_node = 8;
-  config::Layout layout;
-  layout[Dim::tp] = 8;
-  layout[Dim::pp] = stages;
-  layout[Dim::dp] = nodes / stages;
-  out.layout = layout;
-  out.dp_given = true;
+  config::JobSpec out = fixtures::laid_out(nodes, stages);
   out.traffic = {{Dim::tp, Collective::allreduce, {12ULL << 30}}};
   if (stages > 1) out.traffic.push_back({Dim::pp, Collective::neighbour, {512ULL << 20}});
-  if (layout[Dim::dp] > 1) {
+  if (nodes > stages) {
     out.traffic.push_back({Dim::dp, Collective::reduce_scatter, {4ULL << 30}});
     out.traffic.push_back({Dim::dp, Collective::allgather, {4ULL << 30}});
   }
@@ -89,52 +82,68 @@ struct Sums {
 };
 
 struct Started {
-  Placement placed;
-  Score score;
+  std::vector<NodeId> nodes;
+  double cross_spine_bytes = 0;
+  std::uint32_t leaves = 0;
 };
 
 class Site {
  public:
-  Site(const Fabric& fabric, Policy policy, Manner manner) : fabric_(fabric), manner_(manner) {
-    options_.policy = policy;
-    leaf_ = static_cast<std::uint32_t>(fabric.domain_nodes(topology::kLeafLevel, topology::DomainId{0}).size());
+  Site(const Fabric& fabric, Policy policy, Manner manner) : fabric_(fabric), policy_(policy), manner_(manner) {
+    settings_.patience = manner == Manner::patience ? 2.5 : 0;
+    for (std::uint32_t n = 0; n < fabric.node_count(); ++n) all_.push_back(NodeId{n});
   }
 
   // What the job starts on now; nullopt: it waits.
-  [[nodiscard]] std::optional<Started> start(const config::JobSpec& job, const NodeMask& free) const {
-    const std::uint32_t fewest = (job.nodes + leaf_ - 1) / leaf_;
-    if (manner_ == Manner::max_leaves) return place_in(job, free, fewest);
-    auto now = place_in(job, free, std::nullopt);
-    if (manner_ == Manner::hasty || !now || now->score.exposure.leaves <= fewest || 4 * job.nodes > free.size())
-      return now;
-    const auto alone = place_in(job, NodeMask(free.size(), true), std::nullopt);
-    if (now->score.cross_spine_bytes <= 2.5 * alone->score.cross_spine_bytes) return now;
-    auto packed = place_in(job, free, fewest);
-    if (!packed) return std::nullopt;
-    return packed->score.cross_spine_bytes <= 1.5 * now->score.cross_spine_bytes ? packed : now;
+  std::optional<Started> start(const config::JobSpec& job, const NodeMask& free) {
+    return policy_ == Policy::weft ? by_weft(job, free) : by_baseline(job, free);
   }
 
  private:
-  [[nodiscard]] std::optional<Started> place_in(config::JobSpec job, const NodeMask& free,
-                                                std::optional<std::uint32_t> leaves) const {
-    job.constraints.max_leaves = leaves;
+  // As slurmctld's plugin decides.
+  std::optional<Started> by_weft(const config::JobSpec& job, const NodeMask& free) {
+    bridge::Ask ask;
+    ask.spec = fmt::format("tp=8,pp={}", (*job.layout)[Dim::pp]);
+    if (manner_ == Manner::max_leaves) {
+      const auto leaf = fabric_.domain_nodes(topology::kLeafLevel, topology::DomainId{0}).size();
+      *ask.spec += fmt::format(",max_leaves={}", (job.nodes + leaf - 1) / leaf);
+    }
+    for (const NodeId n : all_)
+      if (free[topology::index(n)]) ask.usable.push_back(n);
+    ask.reach = all_;
+    ask.min_nodes = ask.req_nodes = ask.max_nodes = job.nodes;
+    ask.gpus_per_node = 8;
+    bridge::DecideOptions options;
+    options.traffic = &traffic_;
+    options.least = &least_;
+    bridge::Decision d = bridge::decide(fabric_, fabric_, settings_, ask, options);
+    if (d.verdict != WEFT_PLACED || d.worth_waiting) return std::nullopt;
+    return Started{std::move(d.nodes), d.cross_spine_bytes.value(), d.leaves};
+  }
+
+  [[nodiscard]] std::optional<Started> by_baseline(const config::JobSpec& job, const NodeMask& free) const {
     const ResolvedJob resolved = take(resolve_job(fabric_, job));
     const Traffic traffic = take(build_traffic(job, resolved.layout));
     const Request request{&job, resolved.layout, resolved.ranks_per_node, &traffic, free};
-    auto placed = place(fabric_, request, options_);
+    PlaceOptions options;
+    options.policy = policy_;
+    auto placed = place(fabric_, request, options);
     if (!placed) return std::nullopt;
-    Score cost = take(score(fabric_, *placed, traffic));
-    return Started{std::move(*placed), std::move(cost)};
+    const Score cost = take(score(fabric_, *placed, traffic));
+    return Started{std::move(placed->nodes), cost.cross_spine_bytes, cost.exposure.leaves};
   }
 
   const Fabric& fabric_;
+  Policy policy_;
   Manner manner_;
-  PlaceOptions options_;
-  std::uint32_t leaf_ = 0;
+  bridge::Settings settings_;
+  std::vector<NodeId> all_;
+  bridge::TrafficCache traffic_;
+  bridge::AskMemo<bridge::Least> least_{16};
 };
 
 // First come, first served. Whoever cannot be placed waits for the next job's end.
-Sums run(const Fabric& fabric, const std::vector<MixJob>& jobs, const Site& site) {
+Sums run(const Fabric& fabric, const std::vector<MixJob>& jobs, Site& site) {
   using End = std::pair<double, std::vector<NodeId>>;
   const auto later = [](const End& a, const End& b) { return a.first > b.first; };
   std::priority_queue<End, std::vector<End>, decltype(later)> running(later);
@@ -151,11 +160,11 @@ Sums run(const Fabric& fabric, const std::vector<MixJob>& jobs, const Site& site
     while (!running.empty() && running.top().first <= now) end_one();
     auto started = site.start(j.spec, free);
     for (; !started; started = site.start(j.spec, free)) end_one();
-    out.cross += started->score.cross_spine_bytes / static_cast<double>(1ULL << 40);
-    out.leaves += started->score.exposure.leaves;
+    out.cross += started->cross_spine_bytes / static_cast<double>(1ULL << 40);
+    out.leaves += started->leaves;
     out.wait += now - j.arrival;
-    for (const NodeId n : started->placed.nodes) free[topology::index(n)] = false;
-    running.push({now + j.duration, std::move(started->placed.nodes)});
+    for (const NodeId n : started->nodes) free[topology::index(n)] = false;
+    running.push({now + j.duration, std::move(started->nodes)});
   }
   out.leaves /= kJobs;
   out.wait /= kJobs;
@@ -164,13 +173,8 @@ Sums run(const Fabric& fabric, const std::vector<MixJob>& jobs, const Site& site
 
 void mixes(benchmark::State& state, Policy policy, Manner manner) {
   const auto nodes = static_cast<std::uint32_t>(state.range(0));
-  topology::FatTreeOptions options;
-  options.nodes = nodes;
-  options.tiers = 3;
-  options.nodes_per_leaf = nodes == 64 ? 8 : 16;
-  options.leaves_per_pod = 4;
-  const Fabric fabric = take(Fabric::build(take(topology::generate_fat_tree(options))));
-  const Site site(fabric, policy, manner);
+  const Fabric fabric = fixtures::fat_tree(nodes, nodes == 64 ? 8 : 16, 4);
+  Site site(fabric, policy, manner);
   Sums sum;
   for (auto _ : state) {
     sum = {};

@@ -9,6 +9,7 @@
 
 #include "eligible.hpp"
 #include "node_graph.hpp"
+#include "placement_fixtures.hpp"
 #include "rank_search.hpp"
 #include "select_nodes.hpp"
 #include "spots.hpp"
@@ -25,14 +26,7 @@ using topology::Fabric;
 using topology::NodeId;
 
 // 12,500 nodes under three tiers: 20 a leaf, 25 leaves a pod.
-Fabric three_tiers() {
-  topology::FatTreeOptions options;
-  options.nodes = 12500;
-  options.tiers = 3;
-  options.nodes_per_leaf = 20;
-  options.leaves_per_pod = 25;
-  return take(Fabric::build(take(topology::generate_fat_tree(options))));
-}
+Fabric three_tiers() { return fixtures::fat_tree(12500, 20, 25); }
 
 Fabric rails(std::uint32_t nodes) {
   topology::RailOptions options;
@@ -42,17 +36,7 @@ Fabric rails(std::uint32_t nodes) {
 }
 
 config::JobSpec job(std::uint32_t nodes, std::uint32_t experts) {
-  config::JobSpec out;
-  out.name = "bench";
-  out.nodes = nodes;
-  out.ranks_per_node = 8;
-  config::Layout layout;
-  layout[Dim::tp] = 8;
-  layout[Dim::pp] = 8;
-  layout[Dim::ep] = experts;
-  layout[Dim::dp] = nodes / 8;
-  out.layout = layout;
-  out.dp_given = true;
+  config::JobSpec out = fixtures::laid_out(nodes, 8, 1, experts);
   out.traffic = {{Dim::tp, Collective::allreduce, {12ULL << 30}},
                  {Dim::dp, Collective::reduce_scatter, {4ULL << 30}},
                  {Dim::pp, Collective::neighbour, {512ULL << 20}}};
@@ -177,12 +161,7 @@ BENCHMARK(place_75000_gpus)->Unit(benchmark::kMillisecond);
 
 // Time against the number of nodes of the fabric, for one job of 256 nodes.
 void growth_in_fabric(benchmark::State& state) {
-  topology::FatTreeOptions options;
-  options.nodes = static_cast<std::uint32_t>(state.range(0));
-  options.tiers = 3;
-  options.nodes_per_leaf = 20;
-  options.leaves_per_pod = 25;
-  const Fabric fabric = take(Fabric::build(take(topology::generate_fat_tree(options))));
+  const Fabric fabric = fixtures::fat_tree(static_cast<std::uint32_t>(state.range(0)), 20, 25);
   World w(fabric, 256, 1);
   w.half_busy(1);
   for (auto _ : state) benchmark::DoNotOptimize(take(place(fabric, w.request)));

@@ -18,9 +18,9 @@
 #include <stdexcept>
 
 #include "node_graph.hpp"
+#include "placement_fixtures.hpp"
 #include "take.hpp"
 #include "weft/placement.hpp"
-#include "weft/topology/generate.hpp"
 
 // scotch.h needs <cstdio> before it.
 #include <scotch.h>
@@ -38,28 +38,10 @@ struct Shape3 {
   [[nodiscard]] std::uint32_t all() const { return pods * leaves * nodes; }
 };
 
-Fabric tree(const Shape3& s) {
-  topology::FatTreeOptions options;
-  options.nodes = s.all();
-  options.tiers = 3;
-  options.nodes_per_leaf = s.nodes;
-  options.leaves_per_pod = s.leaves;
-  return take(Fabric::build(take(topology::generate_fat_tree(options))));
-}
+Fabric tree(const Shape3& s) { return fixtures::fat_tree(s.all(), s.nodes, s.leaves); }
 
 config::JobSpec job(std::uint32_t nodes, std::int64_t kind) {
-  config::JobSpec out;
-  out.name = "bench";
-  out.nodes = nodes;
-  out.ranks_per_node = 8;
-  config::Layout layout;
-  layout[Dim::tp] = 8;
-  layout[Dim::pp] = nodes >= 512 ? 8 : 4;
-  layout[Dim::cp] = kind == 1 ? 4 : 1;
-  layout[Dim::ep] = kind == 2 ? 8 : 1;
-  layout[Dim::dp] = nodes / layout[Dim::pp] / layout[Dim::cp];
-  out.layout = layout;
-  out.dp_given = true;
+  config::JobSpec out = fixtures::laid_out(nodes, nodes >= 512 ? 8 : 4, kind == 1 ? 4 : 1, kind == 2 ? 8 : 1);
   out.traffic = {{Dim::dp, Collective::reduce_scatter, {4ULL << 30}}, {Dim::pp, Collective::neighbour, {512ULL << 20}}};
   if (kind == 1) out.traffic.push_back({Dim::cp, Collective::allgather, {6ULL << 30}});
   if (kind == 2) out.traffic.push_back({Dim::ep, Collective::alltoall, {2ULL << 30}});

@@ -94,25 +94,10 @@ Cost cost_of(const Rig& rig, const std::vector<int>& usable, std::uint32_t nodes
   return {asked.choice.verdict == WEFT_PLACED, asked.choice.cross_spine_bytes, asked.choice.leaves};
 }
 
-// Four pods of four leaves of four nodes.
-constexpr const char* kTree64 = R"(weft: 1
-name: tree64
-node_types:
-  h100: {gpus: 8, nics: 8}
-switches:
-  - {name: "l[1-16]", tier: 1}
-  - {name: "s[1-4]", tier: 2}
-  - {name: "core", tier: 3}
-nodes:
-  - {name: "n[1-64]", type: h100}
-links:
-  - {from: "n[1-64]", to: "l[1-16]", pattern: split, bandwidth: 400Gb/s}
-  - {from: "l[1-16]", to: "s[1-4]", pattern: split, bandwidth: 400Gb/s, cables: 4}
-  - {from: "s[1-4]", to: "core", pattern: all, bandwidth: 400Gb/s, cables: 4}
-)";
-
 TEST(Patience, WaitsWhereNeitherBytesNorLeavesWillDo) {
-  const Rig patient("patience: 2\n", still(), kTree64, true, 64), hasty("", still(), kTree64, true, 64);
+  // Four pods of four leaves of four nodes.
+  const std::string tree64 = placement::fixtures::three_tiers(64, 16, "s[1-4]", 8, 4);
+  const Rig patient("patience: 2\n", still(), tree64, true, 64), hasty("", still(), tree64, true, 64);
   placement::brute::Dice dice(7);
   std::array<int, 3> seen{};  // started as it was, packed, waits
   for (int i = 0; i < 300; ++i) {

@@ -6,7 +6,6 @@
 #include "bounds.hpp"
 #include "brute_force.hpp"
 #include "placement_fixtures.hpp"
-#include "weft/topology/generate.hpp"
 
 namespace weft::placement {
 namespace {
@@ -63,19 +62,11 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Bounds, testing::ValuesIn(brute::kKinds), [](con
 
 // 4 pods of 8 leaves of 16 nodes; DP 64 by PP 8.
 TEST(Bounds, GridOf512NodesIsWithinTheProductBound) {
-  topology::FatTreeOptions options;
-  options.nodes = 512;
-  options.tiers = 3;
-  options.nodes_per_leaf = 16;
-  options.leaves_per_pod = 8;
-  const auto spec = topology::generate_fat_tree(options);
-  ASSERT_TRUE(spec);
-  const auto fabric = topology::Fabric::build(*spec);
-  ASSERT_TRUE(fabric);
-  const fixtures::Case c = fixtures::make_case(*fabric, fixtures::replicas(64, 8, "64MiB", "63MiB"));
-  const auto placed = place(*fabric, c.request);
+  const topology::Fabric fabric = fixtures::fat_tree(512, 16, 8);
+  const fixtures::Case c = fixtures::make_case(fabric, fixtures::replicas(64, 8, "64MiB", "63MiB"));
+  const auto placed = place(fabric, c.request);
   ASSERT_TRUE(placed);
-  const auto s = score(*fabric, *placed, *c.traffic);
+  const auto s = score(fabric, *placed, *c.traffic);
   ASSERT_TRUE(s);
   ASSERT_TRUE(s->bounds);
   EXPECT_EQ(s->bounds->highest_tier, 3U);
